@@ -5,25 +5,27 @@
 //! its list of faults that an API would refuse, and a log of changes incrementally: the cost of an edit depends on the size
 //! of the edit, not of the context.
 
+mod build;
 mod change;
 mod edit;
 mod message;
+mod message_unit;
 mod newest;
 mod rewrite_cache;
 mod validity;
 mod wire;
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Message, Origin, PairId, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, PairId};
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
 use message::kind_of;
 pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, sizes_of};
+pub use message_unit::MessageUnit;
 use newest::Newest;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
@@ -38,6 +40,7 @@ pub struct Context<'a> {
     conversation: &'a Conversation,
     sizes: &'a BlockSizes,
     rewrites: &'a RewriteCache,
+    unit: MessageUnit,
     synthetic: Vec<SyntheticBlock>,
     messages: Vec<ContextMessage>,
     /// Sum of the message sizes, in each unit.
@@ -52,12 +55,14 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns an empty context. All contexts of a conversation with these sizes share `rewrites`.
-    pub fn new(conversation: &'a Conversation, sizes: &'a BlockSizes, rewrites: &'a RewriteCache) -> Self {
+    /// Returns an empty context of a harness that stores messages of this unit. All contexts of a conversation with these sizes
+    /// share `rewrites`.
+    pub fn new(conversation: &'a Conversation, sizes: &'a BlockSizes, rewrites: &'a RewriteCache, unit: MessageUnit) -> Self {
         Self {
             conversation,
             sizes,
             rewrites,
+            unit,
             synthetic: Vec::new(),
             messages: Vec::new(),
             totals: [0; SizeUnit::MAX_UNITS],
@@ -72,6 +77,11 @@ impl<'a> Context<'a> {
     /// Returns the recorded conversation.
     pub fn conversation(&self) -> &'a Conversation {
         self.conversation
+    }
+
+    /// Returns what the harness stores as one message.
+    pub fn unit(&self) -> MessageUnit {
+        self.unit
     }
 
     /// Returns the messages, oldest first.
@@ -159,23 +169,6 @@ impl<'a> Context<'a> {
         &self.conversation.pair(pair).name
     }
 
-    /// Appends a message of the conversation: a new input message or a response.
-    pub fn append(&mut self, message: &Message, without_thinking: bool) {
-        let is_kept = |id: &&BlockId| !(without_thinking && self.block(**id).kind == BlockKind::Thinking);
-        let blocks: Vec<_> = message.blocks.iter().filter(is_kept).copied().collect();
-        if blocks.is_empty() {
-            return;
-        }
-        let appended = self.new_message(message.role, message.is_string_content, blocks);
-        let sizes = self.add_to_totals(&appended);
-        for (sum, size) in self.appended.iter_mut().zip(sizes) {
-            *sum += size;
-        }
-        self.faults.invalidate_from(self.messages.len());
-        self.newest.append(self.messages.len(), &appended);
-        self.messages.push(appended);
-    }
-
     /// Applies one edit and logs what it changed.
     pub fn apply(&mut self, edit: Edit, cause: Cause) {
         match edit {
@@ -223,6 +216,7 @@ impl<'a> Context<'a> {
             conversation: self.conversation,
             sizes: self.sizes,
             rewrites: self.rewrites,
+            unit: self.unit,
             synthetic: Vec::new(),
             messages: self.messages.clone(),
             totals: self.totals,
@@ -278,30 +272,7 @@ impl<'a> Context<'a> {
         self.changes.push(Change { kind, cause, at, removed, added });
     }
 
-    fn build_message(&mut self, message: NewMessage) -> ContextMessage {
-        let blocks = message.blocks.into_iter().map(|block| match block {
-            NewBlock::Existing(id) => id,
-            NewBlock::Synthetic { wire, origin } => {
-                let block = Block { kind: kind_of(&wire), origin, line: 0, recorded_tokens: None, wire };
-                self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.is_string_content, self.sizes)), None)
-            }
-        });
-        let blocks = blocks.collect();
-        self.new_message(message.role, message.is_string_content, blocks)
-    }
-
-    fn add_synthetic(&mut self, rewritten: Arc<RewrittenBlock>, replaces: Option<BlockId>) -> BlockId {
-        let id = self.conversation.blocks.len() + self.synthetic.len();
-        self.synthetic.push(SyntheticBlock { rewritten, replaces });
-        BlockId(u32::try_from(id).unwrap_or(u32::MAX))
-    }
-
-    fn new_message(&self, role: Role, is_string_content: bool, blocks: Vec<BlockId>) -> ContextMessage {
-        let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::User);
-        ContextMessage { role, is_string_content, typed, blocks }
-    }
-
-    fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
+    pub(super) fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
         let mut sizes = [0; SizeUnit::MAX_UNITS];
         for id in &message.blocks {
             for (sum, size) in sizes.iter_mut().zip(self.sizes_of(*id)) {

@@ -6,6 +6,7 @@
 mod action;
 pub mod archive;
 pub mod clear;
+pub mod cut;
 pub mod dedupe;
 pub mod drop;
 pub mod keep;
@@ -18,12 +19,15 @@ pub mod restore;
 mod result_filter;
 pub mod summarize;
 pub mod truncate;
+mod turn_count;
 
 pub use action::{Action, LayerTraits, Remains, SummarizerUse, Timing, WrongSetting};
 pub use dedupe::path_asked_for;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RestoredSummary};
 pub use renamed::{RENAMED, Renamed, old_names, with_first_names};
 pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, ScanCursor};
+pub use turn_count::TurnCount;
+use turn_count::turn_count;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,6 +93,8 @@ pub enum When {
     Entry,
     /// Before the request that follows a message that the user typed.
     UserTurn,
+    /// After a response that calls no tool, before the messages that follow it enter.
+    TurnEnd,
     /// When the request is larger than the window, up to `max_retries` times.
     Overflow,
     /// After the tool_results that answer a call of this tool.
@@ -284,6 +290,8 @@ pub struct LayerInput<'a> {
     pub overhead: u64,
     /// Tokens of the request if nothing is changed, overhead included: by the meter of the policy, or else by the report's counter.
     pub estimate: u64,
+    /// The token estimator of the policy, or else the report's counter.
+    pub meter: Meter,
     /// Tokens of the previous request as it was sent, overhead included; `None` before the first.
     pub last_read: Option<u64>,
     /// The report's token counter.

@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::context::MessageUnit;
 use crate::engine::layer::{Layer, When, archive};
 use crate::engine::size;
 use crate::tokens::meter::{Meter, SizeUnit};
@@ -44,19 +45,29 @@ pub struct Policy {
     /// One line that says what the policy does; default empty.
     #[serde(default)]
     pub about: String,
+    /// Other names of a preset, such as that of its setting in the harness; default none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Version of the harness, as its package or commit names it. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Source of the values, and its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Date of that version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Evidence for the values: `code` (read in the program's source), `analyses` (by third parties), `documents` (the
-    /// vendor's documentation), `seed`, `ours`.
+    /// Evidence for the values: `live` (every request equals that of the running program), `library` (every request equals that of
+    /// the program's own code, called with recordings), `code` (read in the program's source), `documents` (the vendor's
+    /// documentation), `analyses` (by third parties), `seed`, `ours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// Known bugs of the original that the policy reproduces on purpose, and other differences; default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quirks: Vec<String>,
+    /// What the harness stores as one message: counts, cuts and meters follow from it. Default `whole`.
+    #[serde(default, skip_serializing_if = "MessageUnit::is_whole")]
+    pub messages: MessageUnit,
     /// Token estimator of the harness, used by all thresholds; a layer may name another. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<Meter>,
@@ -75,6 +86,9 @@ pub struct Policy {
     /// `clear.threshold = "40k..120k:20k"`, as `--set` takes them; default none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sweep: BTreeMap<String, BTreeMap<String, String>>,
+    /// What the harness calls a setting, by layer and setting: `[harness]`, then `mask.keep_recent_results = "n"`; default none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub harness: BTreeMap<String, BTreeMap<String, String>>,
     /// The layers that edit the context, in order: `[[layer]]`; default none.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,

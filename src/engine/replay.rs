@@ -112,7 +112,8 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &ReplaySetup, observer: &mut dyn Observer) -> Journal {
-    let history = ContextState::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
+    let context = Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites, setup.policy.messages);
+    let history = ContextState::new(context, setup);
     let mut replay = ReplayRun {
         history,
         view: None,
@@ -157,7 +158,7 @@ struct CallState<'a> {
     index: usize,
     /// Number of messages of the conversation that were appended so far.
     messages_read: usize,
-    /// Number of messages appended since the last response.
+    /// Number of messages of the context that were appended since the last response.
     new_messages: usize,
     /// The user typed text in one of the new messages.
     typed: bool,
@@ -174,10 +175,15 @@ impl<'a> ReplayRun<'a, '_> {
         let entered = conversation.new_messages(index);
         let mut call =
             CallState { index, messages_read: entered.start, new_messages: 0, typed: false, focus: None, overflows: false };
+        if ends_turn(conversation, index) {
+            self.runner.run_layers(&mut self.history, &call, |when| *when == When::TurnEnd);
+        }
         for message in &conversation.messages[entered] {
             call.messages_read += 1;
-            call.new_messages += 1;
-            call.typed |= self.append_new(message);
+            let (appended, typed) = self.append_new(message);
+            // A message of which nothing is sent counts, too.
+            call.new_messages += appended.max(1);
+            call.typed |= typed;
             self.runner.run_layers(&mut self.history, &call, |when| *when == When::Entry);
             if let Some(response) = answered_response(conversation, &call) {
                 self.run_compact_tool(&call, response);
@@ -192,21 +198,22 @@ impl<'a> ReplayRun<'a, '_> {
         self.append(&conversation.messages[conversation.calls[index].response]);
     }
 
-    /// Appends a new message and returns whether the user typed text in it. If so, the thinking of earlier turns is removed.
-    fn append_new(&mut self, message: &Message) -> bool {
+    /// Appends a new message. Returns how many messages of the context it became, and whether the user typed text in it. If so, the
+    /// thinking of earlier turns is removed.
+    fn append_new(&mut self, message: &Message) -> (usize, bool) {
         let typed = self.runner.setup.conversation.is_typed(message);
         if typed && self.runner.setup.thinking == Thinking::Turn {
             self.drop_thinking();
         }
-        self.append(message);
-        typed
+        (self.append(message), typed)
     }
 
-    fn append(&mut self, message: &Message) {
+    fn append(&mut self, message: &Message) -> usize {
         let without_thinking = self.runner.setup.thinking == Thinking::None;
-        for target in [Some(&mut self.history), self.view.as_mut()].into_iter().flatten() {
-            target.context.append(message, without_thinking);
+        if let Some(view) = &mut self.view {
+            view.context.append(message, without_thinking);
         }
+        self.history.context.append(message, without_thinking)
     }
 
     fn drop_thinking(&mut self) {
@@ -235,6 +242,13 @@ impl<'a> ReplayRun<'a, '_> {
             }
         }
     }
+}
+
+/// Returns whether the response before this call calls no tool.
+fn ends_turn(conversation: &Conversation, call: usize) -> bool {
+    let Some(before) = call.checked_sub(1) else { return false };
+    let response = &conversation.messages[conversation.calls[before].response];
+    !response.blocks.iter().any(|id| matches!(conversation.block(*id).kind, BlockKind::ToolUse(_)))
 }
 
 /// Returns the previous response if the last appended message is the first one after it.

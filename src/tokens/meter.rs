@@ -1,11 +1,12 @@
 //! Sizes of text and messages: the estimates of harnesses, exactly as their programming languages compute them, and real tokens.
 //!
-//! Every size is additive: the size of a list of messages follows from the sizes of its blocks and their number. So a replay
-//! keeps a running total and computes only what changes.
+//! Every size is additive: the size of a list of messages follows from the sizes of its messages, and almost always from those of its
+//! blocks and their number ([`SizeUnit::adds_up`]). So a replay keeps a running total and computes only what changes.
 
 mod harness;
 pub mod javascript;
 mod json;
+mod langchain;
 pub mod media;
 mod notation;
 mod number;
@@ -52,6 +53,10 @@ pub enum SizeUnit {
     O200k,
     /// Tokens of that text in cl100k_base; special tokens count as ordinary text.
     Cl100k,
+    /// Tokens by LangChain's `count_tokens_approximately`.
+    LangChain,
+    /// Messages, whatever their size; what a message is says `messages` of the policy.
+    Messages,
     /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
     Fitted(Rates),
 }
@@ -61,7 +66,7 @@ impl SizeUnit {
     pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
     /// Every named unit, with its name.
-    pub const ALL: [(SizeUnit, &'static str); 9] = [
+    pub const ALL: [(SizeUnit, &'static str); 11] = [
         (SizeUnit::Chars, "chars"),
         (SizeUnit::Bytes, "bytes"),
         (SizeUnit::Utf16, "utf16"),
@@ -71,7 +76,15 @@ impl SizeUnit {
         (SizeUnit::JsJson, "js-json"),
         (SizeUnit::O200k, "o200k"),
         (SizeUnit::Cl100k, "cl100k"),
+        (SizeUnit::LangChain, "langchain"),
+        (SizeUnit::Messages, "messages"),
     ];
+
+    /// Returns whether a message is larger than its blocks together by an amount that depends only on their number. Only such a unit
+    /// can say how large a single block is, so only such a unit can count for reports.
+    pub fn adds_up(self) -> bool {
+        !matches!(self, SizeUnit::LangChain | SizeUnit::Messages)
+    }
 
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
     pub fn block(self, block: &Block, plain: bool) -> u64 {
@@ -81,6 +94,8 @@ impl SizeUnit {
             None => match self {
                 SizeUnit::Fitted(rates) => rates.block_size(block),
                 SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
+                SizeUnit::LangChain => langchain::block_chars(block),
+                SizeUnit::Messages => 0,
                 _ => self.model_text_size(block),
             },
         }
@@ -91,7 +106,11 @@ impl SizeUnit {
         match self.notation() {
             Some(notation) if plain => notation.message(role, sum),
             Some(notation) => notation.message(role, notation.items(blocks, sum)),
-            None => sum,
+            None => match self {
+                SizeUnit::LangChain => langchain::message_tokens(role, sum),
+                SizeUnit::Messages => 1,
+                _ => sum,
+            },
         }
     }
 
@@ -103,7 +122,7 @@ impl SizeUnit {
     /// Returns the size of a text alone: for `PyRepr` it is `len(repr(text))`, for the JSON units the length of the JSON string.
     pub fn text(self, text: &str) -> u64 {
         match self {
-            SizeUnit::Chars => text.chars().count() as u64,
+            SizeUnit::Chars | SizeUnit::LangChain => text.chars().count() as u64,
             SizeUnit::Bytes => text.len() as u64 - count_lone_surrogates(text),
             // A character takes two units where it takes four bytes, which begin with F0 or more.
             SizeUnit::Utf16 => {
@@ -115,6 +134,7 @@ impl SizeUnit {
             SizeUnit::Json => (python::DUMPS.string)(text),
             SizeUnit::JsonAscii => (python::DUMPS_ASCII.string)(text),
             SizeUnit::JsJson => (javascript::STRINGIFY.string)(text),
+            SizeUnit::Messages => 0,
             SizeUnit::Fitted(rates) => rates.text_size(text),
         }
     }
@@ -126,9 +146,14 @@ impl SizeUnit {
             SizeUnit::Json => Some(&python::DUMPS),
             SizeUnit::JsonAscii => Some(&python::DUMPS_ASCII),
             SizeUnit::JsJson => Some(&javascript::STRINGIFY),
-            SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16 | SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_) => {
-                None
-            }
+            SizeUnit::Chars
+            | SizeUnit::Bytes
+            | SizeUnit::Utf16
+            | SizeUnit::O200k
+            | SizeUnit::Cl100k
+            | SizeUnit::LangChain
+            | SizeUnit::Messages
+            | SizeUnit::Fitted(_) => None,
         }
     }
 

@@ -83,6 +83,8 @@ pub enum CounterError {
     Unknown(UnknownMeter),
     #[error("needs a meter that counts by itself, without `recorded+`")]
     ByUsage,
+    #[error("needs a meter of blocks, and `{0}` counts whole messages")]
+    OfMessages(SizeUnit),
 }
 
 impl fmt::Display for TokenCounter {
@@ -119,6 +121,7 @@ impl FromStr for TokenCounter {
             name if name == RECORDED.name => Ok(TokenCounter::Recorded),
             name => match name.parse::<Meter>().map_err(CounterError::Unknown)? {
                 meter if meter.recorded => Err(CounterError::ByUsage),
+                meter if !meter.unit.adds_up() => Err(CounterError::OfMessages(meter.unit)),
                 meter => Ok(TokenCounter::Fixed(meter)),
             },
         }

@@ -14,7 +14,10 @@ pub struct ContextMessage {
     pub role: Role,
     /// The content is one string, not a list of blocks.
     pub is_string_content: bool,
-    /// A block of it holds text that the user typed.
+    /// A block of it holds text that the user typed. A harness whose messages are smaller than [`MessageUnit::Whole`] cannot tell:
+    /// for it, every message of the user's that holds no tool_result is typed, summaries included.
+    ///
+    /// [`MessageUnit::Whole`]: super::MessageUnit::Whole
     pub typed: bool,
     pub blocks: Vec<BlockId>,
 }

@@ -111,11 +111,20 @@ impl Context<'_> {
             self.faults.invalidate_from(message);
         }
         self.faults.replace_block(message, old, new);
-        self.messages[message].blocks[block] = new;
-        // What a message adds to the sizes of its blocks depends on their number only.
-        let sizes_of = |id| sizes_of(self.conversation, self.sizes, &self.synthetic, id);
-        for (total, (before, after)) in self.totals.iter_mut().zip(sizes_of(old).iter().zip(sizes_of(new))) {
-            *total = *total - before + after;
+        if self.sizes.units().iter().all(|unit| unit.adds_up()) {
+            self.messages[message].blocks[block] = new;
+            // What a message adds to the sizes of its blocks depends on their number only.
+            let sizes_of = |id| sizes_of(self.conversation, self.sizes, &self.synthetic, id);
+            for (total, (before, after)) in self.totals.iter_mut().zip(sizes_of(old).iter().zip(sizes_of(new))) {
+                *total = *total - before + after;
+            }
+        } else {
+            let before = self.sizes_of_message(&self.messages[message]);
+            self.messages[message].blocks[block] = new;
+            let after = self.sizes_of_message(&self.messages[message]);
+            for (total, (before, after)) in self.totals.iter_mut().zip(before.iter().zip(after)) {
+                *total = *total - before + after;
+            }
         }
         self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
     }

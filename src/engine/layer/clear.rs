@@ -10,6 +10,8 @@
 //! enough is old, each further result is cleared as soon as it is old. With `scope = "server"` the provider clears inside its
 //! cache, and nothing is written again.
 //!
+//! SWE-agent's `polling` is `stride`: with `stride = 5` the boundary moves at every fifth result, and up to four more results stay.
+//!
 //! ```toml
 //! [[layer]]
 //! id = "micro"
@@ -28,11 +30,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::result_filter::{Candidate, results_from};
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing, WrongSetting};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
+use crate::tokens::meter::python_text;
 use crate::transcript::conversation::{Block, BlockKind, Role};
-use crate::util::template::fill;
+use crate::util::template::{fill, has_placeholder};
 
 /// Settings of `clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,7 +43,7 @@ use crate::util::template::fill;
 pub struct Clear {
     #[serde(flatten)]
     pub filter: ResultFilter,
-    /// Text that replaces a cleared result; `{tool}` is the name of its tool.
+    /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines.
     pub placeholder: String,
     /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
     pub saved_line: String,
@@ -49,6 +52,9 @@ pub struct Clear {
     /// Minimum tokens, by the report's counter, that must go at once; 0: clear at once, however few.
     #[schemars(extend("x-unit" = "tokens"))]
     pub clear_at_least: Size,
+    /// Clear only when the number of results, the task counted as the first, is a multiple of this; 1: at every result.
+    #[schemars(range(min = 1), extend("x-unit" = "results"))]
+    pub stride: usize,
     /// `true`: also replace the inputs of the cleared results' calls by `{}`.
     pub clear_inputs: bool,
 }
@@ -71,6 +77,7 @@ impl Default for Clear {
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
             clear_at_least: 0.into(),
+            stride: 1,
             clear_inputs: false,
         }
     }
@@ -97,9 +104,22 @@ impl Action for Clear {
         }
     }
 
+    fn check(&self) -> Result<(), WrongSetting> {
+        match self.stride {
+            0 => Err(WrongSetting::new("stride", "`stride` must be at least 1")),
+            2.. if self.in_batches() => {
+                Err(WrongSetting::new("stride", "`stride` and `clear_at_least` both say when to clear: give one of them"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn propose(&self, input: &LayerInput, state: &mut ClearState) -> Proposal {
-        let candidates =
-            if self.in_batches() { self.take_batch(input, state) } else { self.filter.results(input.context, &mut state.cursor) };
+        let candidates = if self.in_batches() {
+            self.take_batch(input, state)
+        } else {
+            self.filter.results_before_newest(input.context, &mut state.cursor, self.kept_now(input.context))
+        };
         Proposal { edits: self.edits(input.context, &candidates), ..Proposal::default() }
     }
 }
@@ -108,6 +128,12 @@ impl Clear {
     /// Returns whether results wait until enough can be cleared at once.
     fn in_batches(&self) -> bool {
         self.clear_at_least != Size::from(0)
+    }
+
+    /// Returns how many of the newest results stay at this request: those that are over a multiple of the stride stay, too.
+    fn kept_now(&self, context: &Context) -> usize {
+        let over = if self.stride > 1 { (results_from(context, BlockPosition::default()).len() + 1) % self.stride } else { 0 };
+        self.filter.keep_recent_results + over
     }
 
     /// Returns all waiting results if clearing them frees enough; otherwise returns none, and they continue to wait.
@@ -168,20 +194,33 @@ impl Clear {
     }
 
     fn clear_content(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
-        let placeholder = self.placeholder_for(context.tool_name(candidate.pair), candidate.block);
-        let is_cleared = candidate.block.field("content").and_then(Value::as_str) == Some(&placeholder);
+        let tool = context.tool_name(candidate.pair);
+        let placeholder = self.placeholder_for(tool, candidate.block);
+        let is_cleared = |content: &str| content == placeholder || self.is_placeholder_with_lines(content, tool);
+        let is_cleared = candidate.block.field("content").and_then(Value::as_str).is_some_and(is_cleared);
         (!is_cleared).then(|| candidate.position.with_content(placeholder))
     }
 
+    /// Returns whether a content is the placeholder, filled in for a result whose number of lines is not known any more.
+    fn is_placeholder_with_lines(&self, content: &str, tool: &str) -> bool {
+        let Some((before, after)) = self.placeholder.split_once("{lines}") else { return false };
+        let [before, after] = [before, after].map(|part| fill(part, &[("tool", tool)]));
+        let lines = content.strip_prefix(&*before).and_then(|rest| rest.strip_suffix(&*after));
+        lines.is_some_and(|lines| !lines.is_empty() && lines.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
     fn placeholder_for(&self, tool: &str, block: &Block) -> String {
-        if self.placeholder_saved.is_empty() {
+        let states_lines = has_placeholder(&self.placeholder, "lines");
+        if self.placeholder_saved.is_empty() && !states_lines {
             return fill(&self.placeholder, &[("tool", tool)]);
         }
         let content = self.filter.lists.content(block).unwrap_or_default();
-        match content.lines().find_map(|line| line.strip_prefix(&*self.saved_line)) {
-            Some(path) => fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]),
-            None => fill(&self.placeholder, &[("tool", tool)]),
+        let path = content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
+        if let Some(path) = path.filter(|_| !self.placeholder_saved.is_empty()) {
+            return fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]);
         }
+        let lines = if states_lines { python_text::line_count(&content).to_string() } else { String::new() };
+        fill(&self.placeholder, &[("tool", tool), ("lines", &lines)])
     }
 }
 

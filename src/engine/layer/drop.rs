@@ -13,14 +13,21 @@
 //! marker = "[snipped {n} messages]"
 //! ```
 //!
+//! Harnesses count differently. With `snap = "forward"` the tail loses the results whose calls are gone, in place of taking the
+//! calls in (AutoGen); with `cut = "turn"` as well, it begins with a typed message (Strands Agents). What a message is says
+//! `messages` of the policy. A window that is cut back to less than its limit waits for the limit again: give the limit as
+//! `threshold` of the meter `messages`, and what stays as `max_messages` (Semantic Kernel).
+//!
 //! `keep = "dialogue"` keeps the typed messages and the final replies of earlier turns and removes their tool calls and results.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
+use super::cut::{CutRule, Snap, turns_start};
+use super::{Action, LayerInput, LayerTraits, Proposal, Timing, TurnCount, turn_count};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
@@ -39,12 +46,30 @@ pub struct Drop {
     pub keep_first: usize,
     /// Where a cut may be.
     pub cut: CutRule,
+    /// Which way the tail moves to such a position.
+    pub snap: Snap,
+    /// What is removed of the span.
+    pub parts: RemovedParts,
     /// What happens to pairs of tool_use and tool_result that a cut separates.
     pub repair: Repair,
-    /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive. Without it there is no message.
+    /// User message that replaces the removed messages: `{n}` is their number, `{excess}` the number of messages over
+    /// `max_messages`, `{path}` the archive. Without it there is no message.
     pub marker: Option<String>,
-    /// `true`: keep everything since the newest message that the user typed, and do not count it.
-    pub protect_turn: bool,
+    /// Number of newest turns to keep and not to count; `true` is 1.
+    #[serde(deserialize_with = "turn_count")]
+    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
+    pub protect_turns: usize,
+}
+
+/// What is removed of a span of messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemovedParts {
+    /// Everything.
+    #[default]
+    All,
+    /// Tool calls and their results: the texts beside them stay, and so do both halves of a pair of which one is not in the span.
+    Tools,
 }
 
 /// Which messages stay.
@@ -57,21 +82,6 @@ pub enum KeepRule {
     Entered,
     /// Of earlier turns, the typed messages and the final reply: tool calls and results are removed.
     Dialogue,
-}
-
-/// Where a span of messages may begin and end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CutRule {
-    /// Anywhere, even between a tool_use and its tool_result.
-    Anywhere,
-    /// The head keeps the results of its last calls; a tail that begins with results takes in one more message.
-    PullBack,
-    /// Never between a response and the results that answer it.
-    #[default]
-    Batch,
-    /// Only before a message that the user typed.
-    Turn,
 }
 
 /// What happens to a pair of tool_use and tool_result that a cut separates.
@@ -92,9 +102,11 @@ impl Default for Drop {
             max_messages: 50,
             keep_first: 1,
             cut: CutRule::Batch,
+            snap: Snap::Back,
+            parts: RemovedParts::All,
             repair: Repair::None,
             marker: None,
-            protect_turn: false,
+            protect_turns: 0,
         }
     }
 }
@@ -108,7 +120,7 @@ impl Action for Drop {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: false,
-            is_stable: self.marker.is_none(),
+            is_stable: self.marker.is_none() && self.snap == Snap::Back && self.parts == RemovedParts::All,
             writes_markers: true,
             restores: false,
             repeats_record: false,
@@ -133,14 +145,17 @@ impl Action for Drop {
 
 impl Drop {
     fn remove_middle(&self, input: &LayerInput) -> Vec<Edit> {
-        let counted = if self.protect_turn { turn_start(input.context) } else { input.context.len() };
+        let counted = turns_start(input.context, self.protect_turns);
         if counted <= self.max_messages {
             return Vec::new();
         }
         let tail = counted - self.max_messages.saturating_sub(self.keep_first);
-        let (head, tail) = self.cut.adjust_span(input.context, self.keep_first.min(tail), tail);
+        let (head, tail) = self.cut.adjust_span(self.snap, input.context, self.keep_first.min(tail), tail);
         if head >= tail {
             return Vec::new();
+        }
+        if self.parts == RemovedParts::Tools {
+            return remove_tools(input.context, head..tail);
         }
         // Edits go from back to front, so that each position is still valid: behind the span, the span, before the span.
         let (before, mut edits) = match self.repair {
@@ -149,7 +164,8 @@ impl Drop {
         };
         edits.push(Edit::Drop { messages: head..tail });
         if let Some(marker) = &self.marker {
-            let values = [("n", &*(tail - head).to_string()), ("path", input.archive_path.unwrap_or_default())];
+            let (n, excess) = ((tail - head).to_string(), (counted - self.max_messages).to_string());
+            let values = [("n", &*n), ("excess", &excess), ("path", input.archive_path.unwrap_or_default())];
             edits.push(Edit::Insert { at: head, message: NewMessage::text(Role::User, fill(marker, &values)) });
         }
         edits.extend(before);
@@ -157,52 +173,11 @@ impl Drop {
     }
 }
 
-impl CutRule {
-    /// Moves both ends of the span to remove, `head..tail`, to positions that this rule allows.
-    pub fn adjust_span(self, context: &Context, mut head: usize, tail: usize) -> (usize, usize) {
-        if self == CutRule::Anywhere {
-            return (head, tail);
-        }
-        if head > 0 && uses_tools(context, &context.messages()[head - 1]) {
-            while head < tail && holds_results(context, &context.messages()[head]) {
-                head += 1;
-            }
-        }
-        (head, self.adjust_tail(context, tail))
-    }
-
-    /// Moves the start of the tail that stays to a position that this rule allows.
-    pub fn adjust_tail(self, context: &Context, mut tail: usize) -> usize {
-        let message_at = |at: usize| context.messages().get(at);
-        let splits_batch = |at: usize| {
-            let begins_with_results = message_at(at).is_some_and(|message| holds_results(context, message));
-            at > 0 && begins_with_results && (self != CutRule::PullBack || uses_tools(context, &context.messages()[at - 1]))
-        };
-        match self {
-            CutRule::Anywhere => {}
-            CutRule::PullBack => tail -= usize::from(splits_batch(tail)),
-            CutRule::Batch => {
-                while splits_batch(tail) {
-                    tail -= 1;
-                }
-            }
-            CutRule::Turn => {
-                while tail > 0 && message_at(tail).is_some_and(|message| !message.typed) || splits_batch(tail) {
-                    tail -= 1;
-                }
-            }
-        }
-        tail
-    }
-}
-
 /// Returns the edits that remove the remaining halves of split pairs: from the message before the span `head..tail`, and from
 /// the messages behind it.
 fn remove_split_pairs(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edit>) {
     let messages = context.messages();
-    let pairs_in = |messages: &[ContextMessage], pair_of: fn(BlockKind) -> Option<PairId>| -> BTreeSet<PairId> {
-        messages.iter().flat_map(|message| &message.blocks).filter_map(|id| pair_of(context.block(*id).kind)).collect()
-    };
+    let pairs_in = |messages, pair_of| pairs_in(context, messages, pair_of);
     let without_halves = |message: usize, pair_of: fn(BlockKind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
         let stays = |id: &BlockId| pair_of(context.block(*id).kind).is_none_or(|pair| partners.contains(&pair));
         let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
@@ -216,6 +191,11 @@ fn remove_split_pairs(context: &Context, head: usize, tail: usize) -> (Option<Ed
     (before, behind.into_iter().rev().collect())
 }
 
+/// Returns the pairs of the calls, or of the results, in these messages.
+fn pairs_in(context: &Context, messages: &[ContextMessage], pair_of: fn(BlockKind) -> Option<PairId>) -> BTreeSet<PairId> {
+    messages.iter().flat_map(|message| &message.blocks).filter_map(|id| pair_of(context.block(*id).kind)).collect()
+}
+
 fn tool_use_pair(kind: BlockKind) -> Option<PairId> {
     if let BlockKind::ToolUse(pair) = kind { Some(pair) } else { None }
 }
@@ -224,17 +204,22 @@ fn tool_result_pair(kind: BlockKind) -> Option<PairId> {
     if let BlockKind::ToolResult(pair) = kind { Some(pair) } else { None }
 }
 
-fn holds_results(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolResult(_)))
-}
-
-fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
-}
-
-/// Returns where the current turn begins: at the newest typed message, or earlier if that message also holds tool results.
-pub(super) fn turn_start(context: &Context) -> usize {
-    CutRule::Turn.adjust_tail(context, context.newest_typed().unwrap_or(0))
+/// Returns the edits that remove the tool calls and results of a span, but not those with a half outside of it. Later messages come
+/// first, so that the positions of earlier ones stay valid.
+fn remove_tools(context: &Context, span: Range<usize>) -> Vec<Edit> {
+    let messages = context.messages();
+    let pair_of = |kind| tool_use_pair(kind).or_else(|| tool_result_pair(kind));
+    let outside = [&messages[..span.start], &messages[span.end..]];
+    let kept: BTreeSet<PairId> = outside.into_iter().flat_map(|messages| pairs_in(context, messages, pair_of)).collect();
+    let mut edits = Vec::new();
+    for message in span.rev() {
+        let stays = |id: &BlockId| pair_of(context.block(*id).kind).is_none_or(|pair| kept.contains(&pair));
+        let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
+        if keep.len() < messages[message].blocks.len() {
+            edits.push(Edit::Retain { message, keep });
+        }
+    }
+    edits
 }
 
 /// Returns the edits that reduce every message before the current turn to what a chat history would hold of it. Later messages
@@ -243,7 +228,7 @@ fn remove_tool_work(input: &LayerInput) -> Vec<Edit> {
     let context = input.context;
     let mut final_reply = true;
     let mut edits = Vec::new();
-    for (index, message) in context.messages().iter().enumerate().take(turn_start(context)).rev() {
+    for (index, message) in context.messages().iter().enumerate().take(turns_start(context, 1)).rev() {
         let stays = |origin: Origin, kind: BlockKind| match message.role {
             Role::User => matches!(origin, Origin::User | Origin::Compaction),
             Role::Assistant => final_reply && kind == BlockKind::Text,

@@ -16,7 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::drop::CutRule;
+use super::cut::{CutRule, Snap};
 use super::{Action, LayerInput, LayerTraits, Proposal, Timing, WrongSetting};
 use crate::engine::context::{Edit, NewMessage};
 use crate::transcript::conversation::Role;
@@ -67,7 +67,7 @@ impl Action for Keep {
         let context = input.context;
         let typed = context.messages().iter().enumerate().rev().filter(|(_, message)| message.typed);
         let Some((start, _)) = typed.take(self.keep_recent_turns).last() else { return Proposal::default() };
-        let (head, tail) = CutRule::Turn.adjust_span(context, self.keep_first.min(start), start);
+        let (head, tail) = CutRule::Turn.adjust_span(Snap::Back, context, self.keep_first.min(start), start);
         if head >= tail {
             return Proposal::default();
         }

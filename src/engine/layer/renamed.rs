@@ -13,6 +13,7 @@ pub const RENAMED: &[Renamed] = &[
     Renamed { old: "keep_recent", new: "keep_recent_results" },
     Renamed { old: "keep_recent", new: "keep_recent_messages" },
     Renamed { old: "turns", new: "keep_recent_turns" },
+    Renamed { old: "protect_turn", new: "protect_turns" },
 ];
 
 impl LayerSpec {

@@ -8,6 +8,9 @@
 //! provider reads the input from its cache. Without it, the call is a separate request and pays for its input in full. A retry
 //! without the oldest messages does not begin with the cached prefix and pays in full as well.
 //!
+//! Some summarizers read little: LangChain's reads the newest 4,000 tokens of the span (`input_tokens`), from a typed message on
+//! (`input_start`). Where an agent works long on one message, there is none, and a fixed text (`unread`) replaces the history.
+//!
 //! ```toml
 //! [[layer]]
 //! id = "auto"
@@ -23,20 +26,22 @@
 //! ack = "Understood."
 //! ```
 
+mod choices;
+mod replacement;
+mod span;
+
 use std::ops::Range;
 
+pub use choices::{InputStart, KeptTail, OnCap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::drop::CutRule;
+use super::cut::{CutRule, Snap};
 use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, Timing, WrongSetting};
-use crate::engine::context::{Edit, NewMessage};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
 use crate::llm::prompt::{Instructions, PROMPTS};
-use crate::tokens::meter::{SizeUnit, python_text};
-use crate::transcript::conversation::Role;
-use crate::util::template::{fill, has_placeholder};
+use crate::tokens::meter::SizeUnit;
 use crate::util::text;
 
 /// Settings of `summarize`.
@@ -48,8 +53,13 @@ pub struct Summarize {
     /// Number of newest messages to keep (only with `keep = "recent"`).
     #[schemars(extend("x-unit" = "messages"))]
     pub keep_recent_messages: usize,
+    /// Number of oldest messages to keep in front of the summary.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub keep_first: usize,
     /// Where the span may end.
     pub cut: CutRule,
+    /// Which way the end of the span moves to such a position.
+    pub snap: Snap,
     /// Minimum messages in the span. 0: if all messages stay, a summary is still inserted in front of them.
     #[schemars(extend("x-unit" = "messages"))]
     pub min_span: usize,
@@ -65,6 +75,14 @@ pub struct Summarize {
     pub input_head_chars: u64,
     /// Form of the messages in which `input_chars` counts.
     pub input_form: SizeUnit,
+    /// Maximum tokens of the newest messages of the span, by the policy's `meter`, that the summarizer reads. Without it there is no
+    /// limit.
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub input_tokens: Option<u64>,
+    /// Where the part within `input_tokens` may begin.
+    pub input_start: InputStart,
+    /// Text in place of a summary, without a call, if `input_tokens` leaves nothing to read. Without it that is a failure.
+    pub unread: Option<String>,
     /// `true`: the summarizer call begins as the conversation does and reads the provider's cache. It changes the cost, not the
     /// summary.
     pub rides_prefix: bool,
@@ -97,38 +115,23 @@ pub struct Summarize {
     pub min_gain: f64,
 }
 
-/// Which messages stay behind the summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeptTail {
-    /// The newest `keep_recent_messages` messages.
-    Recent,
-    /// The new messages since the last response.
-    Entered,
-}
-
-/// What happens to a summary that does not fit its maximum length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnCap {
-    /// It is cut off, as providers do.
-    Clip,
-    /// It is a failure.
-    Fail,
-}
-
 impl Default for Summarize {
     fn default() -> Self {
         Self {
             keep: KeptTail::Recent,
             keep_recent_messages: 0,
+            keep_first: 0,
             cut: CutRule::Batch,
+            snap: Snap::Back,
             min_span: 1,
             input_whole: false,
             input_chars: None,
             input_side: Side::Head,
             input_head_chars: 0,
             input_form: SizeUnit::JsonAscii,
+            input_tokens: None,
+            input_start: InputStart::Anywhere,
+            unread: None,
             rides_prefix: false,
             max_tokens: 2_000,
             on_cap: OnCap::Fail,
@@ -169,13 +172,16 @@ impl Action for Summarize {
     }
 
     fn propose(&self, input: &LayerInput, failures: &mut usize) -> Proposal {
-        let span = 0..self.span_end(input);
+        let span = self.span(input);
         let mut proposal = Proposal::default();
         if span.len() < self.min_span || (self.breaker > 0 && *failures >= self.breaker) {
             return proposal;
         }
-        let read_span = if self.input_whole { 0..input.context.len() } else { span.clone() };
-        let summary = self.request_summary(input, read_span, &mut proposal);
+        let read_span = if self.input_whole { 0..input.context.len() } else { self.read_span(input, span.clone()) };
+        let summary = match &self.unread {
+            Some(text) if read_span.is_empty() => Ok(text.clone()),
+            _ => self.request_summary(input, read_span, &mut proposal),
+        };
         match summary.and_then(|summary| self.replace_span(input, span, &summary)) {
             Ok(edit) => {
                 *failures = 0;
@@ -211,15 +217,6 @@ impl Action for Summarize {
 }
 
 impl Summarize {
-    fn span_end(&self, input: &LayerInput) -> usize {
-        match self.keep {
-            KeptTail::Entered => input.first_new,
-            KeptTail::Recent => {
-                self.cut.adjust_tail(input.context, input.context.len().saturating_sub(self.keep_recent_messages))
-            }
-        }
-    }
-
     /// Asks the summarizer; after a failure, asks again with less input.
     fn request_summary(&self, input: &LayerInput, read_span: Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
         // For an overflow layer, each retry is a further run of the layer, not a further attempt of one run.
@@ -313,34 +310,5 @@ impl Summarize {
                 Ok((clipped.to_owned(), input.tokens(clipped)))
             }
         }
-    }
-
-    fn replace_span(&self, input: &LayerInput, span: Range<usize>, summary: &str) -> Result<Edit, String> {
-        let json = if has_placeholder(&self.template, "summary_json") {
-            python_text::dumps(&summary.into(), false)
-        } else {
-            String::new()
-        };
-        let values = [
-            ("summary", summary),
-            ("summary_json", &*json),
-            ("request", input.user_request),
-            ("path", input.archive_path.unwrap_or_default()),
-            ("focus", input.focus.unwrap_or_default()),
-        ];
-        let text = fill(&self.template, &values);
-        if self.min_gain > 0.0 && !self.frees_enough(input, span.clone(), &text) {
-            return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
-        }
-        let mut into = vec![NewMessage::text(Role::User, text)];
-        into.extend(self.ack.as_deref().map(|ack| NewMessage::text(Role::Assistant, ack)));
-        Ok(Edit::Replace { messages: span, into })
-    }
-
-    fn frees_enough(&self, input: &LayerInput, span: Range<usize>, text: &str) -> bool {
-        let (context, unit) = (input.context, input.counter.unit);
-        let removed: u64 = context.messages()[span].iter().map(|message| context.message_size(message, unit)).sum();
-        let added = unit.text(text) + self.ack.as_deref().map_or(0, |ack| unit.text(ack));
-        removed as f64 - added as f64 >= self.min_gain * context.sum(unit) as f64
     }
 }

@@ -14,18 +14,32 @@
 //! marker = "<elided_chars>{n} characters elided</elided_chars>"
 //! ```
 //!
+//! A marker may state what was cut (`{n}`, `{len}`, `{tool}`). With `{head}` it is the whole text, as in the OpenAI Agents SDK's
+//! `ToolOutputTrimmer`, which trims the results of all turns but the newest two:
+//!
+//! ```toml
+//! [[layer]]
+//! id = "trim"
+//! do = "truncate"
+//! scope = "request"
+//! protect_turns = 2
+//! max_chars = 500
+//! keep_head = 200
+//! marker = "[Trimmed: {tool} output — {len} chars → 200 char preview]\n{head}..."
+//! ```
+//!
 //! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::drop::turn_start;
+use super::cut::turns_start;
 use super::result_filter::Candidate;
-use super::{Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing};
+use super::{Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing, TurnCount, turn_count};
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, BlockKind};
-use crate::util::template::fill;
+use crate::util::template::{fill, has_placeholder};
 use crate::util::text;
 
 /// Settings of `truncate`.
@@ -45,10 +59,13 @@ pub struct Truncate {
     /// Characters to keep at the end.
     #[schemars(extend("x-unit" = "characters"))]
     pub keep_tail: usize,
-    /// Text between head and tail; `{n}` is the number of removed characters.
+    /// Text between head and tail; `{n}` is the number of removed characters, `{len}` of all, `{tool}` the name of the tool. A marker
+    /// with `{head}` is the whole text: it says itself where the head goes, the tail is left out, and it is used only if it is shorter.
     pub marker: String,
-    /// `true`: keep everything since the newest message that the user typed.
-    pub protect_turn: bool,
+    /// Number of newest turns that stay whole; `true` is 1.
+    #[serde(deserialize_with = "turn_count")]
+    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
+    pub protect_turns: usize,
 }
 
 impl Default for Truncate {
@@ -60,7 +77,7 @@ impl Default for Truncate {
             keep_head: 5_000,
             keep_tail: 5_000,
             marker: "[… {n} characters cut …]".to_owned(),
-            protect_turn: false,
+            protect_turns: 0,
         }
     }
 }
@@ -88,7 +105,7 @@ impl Action for Truncate {
 
     fn propose(&self, input: &LayerInput, cursor: &mut ScanCursor) -> Proposal {
         let context = input.context;
-        let end = if self.protect_turn { turn_start(context) } else { context.len() };
+        let end = turns_start(context, self.protect_turns);
         let start = cursor.start(context).message;
         cursor.set(BlockPosition { message: end, block: 0 }, context);
         let mut proposal = Proposal::default();
@@ -109,34 +126,49 @@ impl Truncate {
             (BlockFilter::ToolResult, BlockKind::ToolResult(pair)) => {
                 let candidate = Candidate { position, id, pair, block };
                 let content = self.filter.lists.content(block).filter(|_| self.filter.may_edit(input.context, &candidate))?;
-                Some(position.with_content(self.shorten(&content)?))
+                Some(position.with_content(self.shorten(&content, input.context.tool_name(pair))?))
             }
             (BlockFilter::Text, _) => {
-                let (BlockPosition { message, block: at }, value) = (position, self.shorten(&block.text())?.into());
+                let (BlockPosition { message, block: at }, value) = (position, self.shorten(&block.text(), "")?.into());
                 Some(Edit::Rewrite { message, block: at, field: "text", value })
             }
             _ => None,
         }
     }
 
-    fn shorten(&self, content: &str) -> Option<String> {
+    fn shorten(&self, content: &str, tool: &str) -> Option<String> {
         let chars = SizeUnit::Chars.text(content) as usize;
-        let removed = chars.saturating_sub(self.keep_head + self.keep_tail);
-        if chars <= self.max_chars || removed == 0 || self.is_shortened(content) {
+        let places_head = has_placeholder(&self.marker, "head");
+        let removed = chars.saturating_sub(self.keep_head + if places_head { 0 } else { self.keep_tail });
+        if chars <= self.max_chars || removed == 0 || self.is_shortened(content, tool) {
             return None;
         }
-        let marker = fill(&self.marker, &[("n", &removed.to_string())]);
-        Some([text::head(content, self.keep_head), &marker, text::tail(content, self.keep_tail)].concat())
+        let head = text::head(content, self.keep_head);
+        let values = [("n", &*removed.to_string()), ("len", &chars.to_string()), ("tool", tool), ("head", head)];
+        let marker = fill(&self.marker, &values);
+        if places_head {
+            return (SizeUnit::Chars.text(&marker) < chars as u64).then_some(marker);
+        }
+        Some([head, &marker, text::tail(content, self.keep_tail)].concat())
     }
 
     /// Returns whether this text is already an output of [`Truncate::shorten`]: with the marker it may exceed `max_chars`.
-    fn is_shortened(&self, content: &str) -> bool {
+    fn is_shortened(&self, content: &str, tool: &str) -> bool {
+        let marker = fill(&self.marker, &[("tool", tool)]);
+        if has_placeholder(&marker, "head") {
+            let before = &marker[..marker.find('{').unwrap_or(0)];
+            return !before.is_empty() && content.starts_with(before);
+        }
         let head = text::head(content, self.keep_head).len();
         let tail = text::tail(content, self.keep_tail).len();
         let Some(middle) = content.get(head..content.len() - tail) else { return false };
-        let before = self.marker.find("{n}").unwrap_or(0);
-        let digits = middle.get(before..).unwrap_or_default();
-        let n = &digits[..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())];
-        middle == fill(&self.marker, &[("n", n)])
+        // The first number in the marker tells both, since the kept characters are known.
+        let (n_at, len_at) = (marker.find("{n}"), marker.find("{len}"));
+        let digits = middle.get(n_at.into_iter().chain(len_at).min().unwrap_or(0)..).unwrap_or_default();
+        let number = &digits[..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())];
+        let kept = self.keep_head + self.keep_tail;
+        let number: usize = number.parse().unwrap_or_default();
+        let removed = if n_at.is_none_or(|n| len_at.is_some_and(|len| len < n)) { number.saturating_sub(kept) } else { number };
+        middle == fill(&marker, &[("n", &removed.to_string()), ("len", &(removed + kept).to_string())])
     }
 }

@@ -176,8 +176,10 @@ struct SettingError {
 }
 
 /// Names of the settings of a policy, as in TOML.
-pub(super) const POLICY_SETTINGS: &[&str] =
-    &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "cache", "sweep", "layer"];
+pub(super) const POLICY_SETTINGS: &[&str] = &[
+    "name", "about", "aliases", "version", "source", "date", "evidence", "quirks", "messages", "meter", "window", "max_output",
+    "cache", "sweep", "harness", "layer",
+];
 
 /// Checks that every key is known: silently ignoring a misspelt setting would give a wrong result.
 fn check_keys(policy: &Table) -> Result<(), SettingError> {

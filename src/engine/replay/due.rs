@@ -15,7 +15,7 @@ pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed:
         When::IdleMinutes(minutes) if call > 0 => Ok(idle_minutes(setup, call)? >= *minutes),
         When::IdleMinutes(_) => Ok(false),
         // These run at other moments.
-        When::Entry | When::Overflow | When::Tool(_) | When::Before(_) | When::After(_) => Ok(false),
+        When::Entry | When::TurnEnd | When::Overflow | When::Tool(_) | When::Before(_) | When::After(_) => Ok(false),
     }
 }
 

@@ -66,7 +66,9 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let Some(message) = context.newest_typed().map(|at| &context.messages()[at]) else { return };
         let blocks = message.blocks.iter().map(|id| context.block(*id));
         let texts: Vec<_> = blocks.filter(|block| block.origin == Origin::User).map(Block::text).collect();
-        self.user_request = texts.join("\n");
+        if !texts.is_empty() {
+            self.user_request = texts.join("\n");
+        }
     }
 
     /// Runs the due layers that edit the stored history before a request, in the policy's order.
@@ -184,6 +186,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
                 || self.setup.counter.apply(target.context.size(self.setup.counter.unit)) + self.setup.overhead,
                 |meter| self.estimate(meter, &target.context),
             ),
+            meter: self.setup.policy.meter.unwrap_or(self.setup.counter),
             last_read: self.last_sent.as_ref().map(|last| last.tokens + self.setup.overhead),
             counter: self.setup.counter,
             summarizer: self.setup.summarizer,

@@ -64,7 +64,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 
 fn budget<'a>(replay: &ReplayView<'a>, at: usize, layer: &'a Layer) -> Option<Budget<'a>> {
     layer.spec.traits().summarizer?;
-    let meter = layer.meter.or(replay.policy.meter)?;
+    let meter = layer.meter.or(replay.policy.meter).filter(|meter| meter.unit.adds_up())?;
     let limit = replay.journal.threshold_checks.iter().rfind(|check| check.layer == at)?.limit;
     let overhead = replay.journal.overhead;
     // System prompt and tools are not part of any block.

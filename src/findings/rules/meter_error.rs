@@ -38,7 +38,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut meters: Vec<(Meter, usize)> = Vec::new();
     for (index, layer) in replay.policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.threshold.is_some())
     {
-        let meter = layer.meter.or(replay.policy.meter).filter(|meter| !meter.recorded);
+        let meter = layer.meter.or(replay.policy.meter).filter(|meter| !meter.recorded && meter.unit.adds_up());
         if let Some(meter) = meter.filter(|meter| meters.iter().all(|(known, _)| known != meter)) {
             meters.push((meter, index));
         }

@@ -41,7 +41,7 @@ impl Meter {
 
     /// Returns whether it estimates tokens, and not characters or bytes.
     pub fn counts_tokens(&self) -> bool {
-        let has_tokens = matches!(self.unit, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_));
+        let has_tokens = matches!(self.unit, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::LangChain | SizeUnit::Fitted(_));
         self.recorded || has_tokens || self.rounding != Rounding::No
     }
 
@@ -147,7 +147,7 @@ pub const METERS: &[MeterDescription] = &[
     MeterDescription {
         name: "ceil(chars/4)",
         about: "characters ÷ 4, rounded up",
-        source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262 (which adds 3 per message)",
+        source: "LangChain count_tokens_approximately, without what it adds for each message; `langchain` is exact",
     },
     MeterDescription {
         name: "ceil(chars/3.3)",
@@ -213,6 +213,16 @@ pub const METERS: &[MeterDescription] = &[
         name: "o200k",
         about: "tokens of o200k_base; the default of reports for models whose tokenizer is public",
         source: "tiktoken's encode_ordinary; images by Anthropic's rule, encrypted reasoning as recorded",
+    },
+    MeterDescription {
+        name: "langchain",
+        about: "for each message its characters ÷ 4, rounded up, plus 3; tool calls as Python's repr of the list",
+        source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262",
+    },
+    MeterDescription {
+        name: "messages",
+        about: "the number of messages; what a message is says `messages` of the policy",
+        source: "thresholds of LangChain's summarization, Semantic Kernel's reducers, OpenHands' condensers",
     },
     MeterDescription { name: "cl100k", about: "tokens of cl100k_base", source: "tiktoken's encode_ordinary" },
 ];

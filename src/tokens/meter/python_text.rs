@@ -27,6 +27,21 @@ pub fn repr(value: &Value) -> String {
     }
 }
 
+/// Returns the length of the list that Python's `splitlines` makes of a text.
+pub fn line_count(text: &str) -> usize {
+    let mut lines = 0;
+    let mut chars = text.chars().peekable();
+    let mut is_open = false;
+    while let Some(c) = chars.next() {
+        is_open = !matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+        lines += usize::from(!is_open);
+        if c == '\r' {
+            chars.next_if_eq(&'\n');
+        }
+    }
+    lines + usize::from(is_open)
+}
+
 /// Returns Python's `json.dumps` of a value.
 pub fn dumps(value: &Value, ensure_ascii: bool) -> String {
     let mut bytes = Vec::new();
@@ -166,6 +181,12 @@ mod tests {
     }
 
     /// The expected text is from Python 3.11.
+    #[test]
+    fn lines_are_counted_as_splitlines_does() {
+        let texts = ["", "a", "a\n", "\n", "a\r\nb", "a\r\n\r\n", "a\u{2028}b\u{c}", "a\n\rb"];
+        assert_eq!(texts.map(line_count), [0, 1, 1, 1, 2, 2, 2, 3]);
+    }
+
     #[test]
     fn repr_equals_pythons() {
         let expected = concat!(

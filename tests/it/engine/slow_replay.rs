@@ -2,14 +2,14 @@
 //! request.
 
 use recompact::engine::context::FaultKind;
-use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage};
+use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage, MessageUnit};
 use recompact::engine::journal::{FaultTally, File, Journal, Request, RequestCursor, SentBlock};
 use recompact::engine::replay::Observer;
 use recompact::tokens::meter::{Meter, Rates, SizeUnit, python_text};
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Role, Thinking};
 use recompact::transcript::format::{self, ReadOptions};
 use recompact::util::text;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::trial::{Trial, trials};
 use crate::support::{generate, transcripts};
@@ -135,6 +135,30 @@ fn in_a_row(context: &Context) -> Vec<SentBlock> {
 }
 
 impl Slow<'_> {
+    /// Returns the messages that the harness makes of a recorded one, by adding block after block.
+    fn parts(&self, role: Role, blocks: &[BlockId]) -> Vec<Vec<BlockId>> {
+        let is_result = |id: &BlockId| matches!(self.conversation.block(*id).kind, BlockKind::ToolResult(_));
+        let mut parts: Vec<Vec<BlockId>> = Vec::new();
+        for id in blocks {
+            let begins = match (parts.last().and_then(|part| part.last()), self.trial.policy.messages) {
+                (None, _) => true,
+                (Some(_), MessageUnit::Whole) => false,
+                (Some(before), unit) => {
+                    let is_call = |id: &BlockId| matches!(self.conversation.block(*id).kind, BlockKind::ToolUse(_));
+                    match role {
+                        Role::Assistant => unit == MessageUnit::Event && is_call(before) && is_call(id),
+                        Role::User => is_result(before) != is_result(id) || unit != MessageUnit::ResultsApart && is_result(id),
+                    }
+                }
+            };
+            if begins {
+                parts.push(Vec::new());
+            }
+            parts.last_mut().expect("a part").push(*id);
+        }
+        parts
+    }
+
     /// The previous request, the messages since then, and the changes in the journal.
     fn by_the_log(&mut self, request: &Request) -> Vec<Vec<BlockId>> {
         let thinking = self.trial.thinking.unwrap_or(self.conversation.thinking);
@@ -142,9 +166,9 @@ impl Slow<'_> {
         let end = self.conversation.calls[request.call].response;
         for message in &self.conversation.messages[self.read..end] {
             let blocks: Vec<_> = message.blocks.iter().copied().filter(stays).collect();
-            if !blocks.is_empty() {
-                self.history.push(blocks.clone());
-                self.view.push(blocks);
+            for part in self.parts(message.role, &blocks) {
+                self.history.push(part.clone());
+                self.view.push(part);
             }
         }
         self.read = end;
@@ -215,9 +239,35 @@ fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
         // Python counts half a surrogate pair as one character; written to a file it takes an escape of six.
         SizeUnit::Json => chars(python_text::dumps(&all(), false)) - 5 * halves(&all().to_string()),
         SizeUnit::JsonAscii => chars(python_text::dumps(&all(), true)),
+        SizeUnit::Messages => wires.len() as u64,
+        SizeUnit::LangChain => context.messages().iter().map(|sent| langchain(context, sent)).sum(),
         SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
         measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
     }
+}
+
+/// Returns LangChain's estimate of one message, from the list of its calls as Python writes it.
+fn langchain(context: &Context, sent: &ContextMessage) -> u64 {
+    let (mut chars, mut images) = (sent.role.as_str().len(), 0);
+    let mut calls = Vec::new();
+    for block in sent.blocks.iter().map(|id| context.block(*id)) {
+        let wire = block.wire();
+        images += recompact::tokens::meter::media::parts(block).count() as u64;
+        match block.kind {
+            BlockKind::Thinking | BlockKind::Media => {}
+            BlockKind::ToolUse(_) => {
+                calls.push(json!({"name": wire["name"], "args": wire["input"], "id": wire["id"], "type": "tool_call"}));
+            }
+            BlockKind::ToolResult(_) => {
+                chars += block.text().chars().count() + wire["tool_use_id"].as_str().unwrap_or_default().chars().count();
+            }
+            BlockKind::Text | BlockKind::Other => chars += block.text().chars().count(),
+        }
+    }
+    if !calls.is_empty() {
+        chars += python_text::repr(&Value::Array(calls)).chars().count();
+    }
+    (chars as u64).div_ceil(4) + 3 + 85 * images
 }
 
 fn halves(text: &str) -> u64 {

@@ -1,0 +1,144 @@
+//! Where a span of messages may begin and end. `drop`, `keep` and `summarize` share these rules, so that "never between a call and
+//! its result" means the same in all of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::context::{Context, ContextMessage, MessageUnit};
+use crate::transcript::conversation::{BlockKind, Role};
+
+/// Where a span of messages may begin and end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutRule {
+    /// Anywhere, even between a tool_use and its tool_result.
+    Anywhere,
+    /// The head keeps the results of its last calls; a tail that begins with results takes in one more message.
+    PullBack,
+    /// Never between a response and the results that answer it.
+    #[default]
+    Batch,
+    /// Never inside a run of tool calls and results: before its first call, however long it is (Semantic Kernel).
+    Run,
+    /// Only before a message that the user typed.
+    Turn,
+}
+
+/// Which way the start of the tail moves from a position where a cut may not be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Snap {
+    /// To older messages: more stay than the count says.
+    #[default]
+    Back,
+    /// To newer messages: fewer stay. With `cut = "turn"` and no typed message behind the position, to the next response with its
+    /// results; if there is none either, there is no cut.
+    Forward,
+}
+
+impl CutRule {
+    /// Moves both ends of the span to remove, `head..tail`, to positions that this rule allows.
+    pub fn adjust_span(self, snap: Snap, context: &Context, mut head: usize, tail: usize) -> (usize, usize) {
+        if self == CutRule::Anywhere {
+            return (head, tail);
+        }
+        let keeps_batch = !context.unit().is_whole() || head > 0 && uses_tools(context, &context.messages()[head - 1]);
+        while keeps_batch && head > 0 && head < tail && continues_batch(context, head) {
+            head += 1;
+        }
+        (head, self.adjust_tail(snap, context, tail))
+    }
+
+    /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none.
+    pub fn adjust_tail(self, snap: Snap, context: &Context, tail: usize) -> usize {
+        match snap {
+            Snap::Back => self.move_back(context, tail),
+            Snap::Forward => self.move_forward(context, tail),
+        }
+    }
+
+    fn move_back(self, context: &Context, mut tail: usize) -> usize {
+        let message_at = |at: usize| context.messages().get(at);
+        let splits_batch = |at: usize| {
+            let follows_calls = |at: usize| uses_tools(context, &context.messages()[at - 1]);
+            at > 0 && continues_batch(context, at) && (self != CutRule::PullBack || follows_calls(at))
+        };
+        match self {
+            CutRule::Anywhere => {}
+            CutRule::PullBack => tail -= usize::from(splits_batch(tail)),
+            CutRule::Batch => {
+                while splits_batch(tail) {
+                    tail -= 1;
+                }
+            }
+            CutRule::Run => {
+                let is_tool_work = |at: usize| message_at(at).is_some_and(|message| holds_tools(context, message));
+                while tail > 0 && is_tool_work(tail) && is_tool_work(tail - 1) {
+                    tail -= 1;
+                }
+            }
+            CutRule::Turn => {
+                while tail > 0 && message_at(tail).is_some_and(|message| !message.typed) || splits_batch(tail) {
+                    tail -= 1;
+                }
+            }
+        }
+        tail
+    }
+
+    fn move_forward(self, context: &Context, tail: usize) -> usize {
+        let messages = context.messages();
+        let first = |may_begin: &dyn Fn(usize) -> bool| (tail..messages.len()).find(|at| may_begin(*at));
+        let begins_with_results = |at: usize| holds_results(context, &messages[at]);
+        let may_begin = |at: usize| at == 0 || !continues_batch(context, at);
+        match self {
+            CutRule::Anywhere => tail,
+            // With only the rest of a batch behind the position, nothing would stay.
+            CutRule::PullBack | CutRule::Batch | CutRule::Run => {
+                first(&may_begin).unwrap_or_else(|| self.move_back(context, tail))
+            }
+            CutRule::Turn => {
+                let is_answered = |at: usize| {
+                    uses_tools(context, &messages[at]) && messages.get(at + 1).is_some_and(|next| holds_results(context, next))
+                };
+                let typed = first(&|at| messages[at].typed && !begins_with_results(at));
+                typed.or_else(|| first(&is_answered)).unwrap_or(0)
+            }
+        }
+    }
+}
+
+/// Returns where the newest `turns` turns begin: at a typed message, or earlier if that message also holds tool results. With fewer
+/// turns, 0; without a turn to count, the end.
+pub(super) fn turns_start(context: &Context, turns: usize) -> usize {
+    let Some(newest) = turns.checked_sub(1) else { return context.len() };
+    let start = match newest {
+        0 => context.newest_typed(),
+        _ => (0..context.len()).rev().filter(|at| context.messages()[*at].typed).nth(newest),
+    };
+    CutRule::Turn.adjust_tail(Snap::Back, context, start.unwrap_or(0))
+}
+
+/// Returns whether a message belongs to the batch before it: it holds results, or a further call of the same response.
+fn continues_batch(context: &Context, at: usize) -> bool {
+    let Some(message) = context.messages().get(at) else { return false };
+    let is_further_call = || {
+        context.unit() == MessageUnit::Event
+            && message.role == Role::Assistant
+            && at.checked_sub(1).is_some_and(|before| uses_tools(context, &context.messages()[before]))
+    };
+    holds_results(context, message) || is_further_call()
+}
+
+/// Returns whether it is a user message with tool results.
+pub(super) fn holds_results(context: &Context, message: &ContextMessage) -> bool {
+    message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolResult(_)))
+}
+
+fn holds_tools(context: &Context, message: &ContextMessage) -> bool {
+    uses_tools(context, message) || holds_results(context, message)
+}
+
+fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
+    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
+}

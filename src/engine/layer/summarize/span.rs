@@ -1,0 +1,45 @@
+//! Which messages a summary replaces, and which of them the summarizer reads.
+
+use std::ops::Range;
+
+use super::{InputStart, KeptTail, Summarize};
+use crate::engine::layer::LayerInput;
+
+impl Summarize {
+    /// Returns the messages that the summary replaces.
+    pub(super) fn span(&self, input: &LayerInput) -> Range<usize> {
+        let context = input.context;
+        let (head, tail) = match self.keep {
+            KeptTail::Entered => (self.keep_first, input.first_new),
+            KeptTail::Recent => {
+                let tail = context.len().saturating_sub(self.keep_recent_messages);
+                let head = self.keep_first.min(tail);
+                // Without a head there is no cut at its end.
+                if head > 0 { self.cut.adjust_span(self.snap, context, head, tail) } else { (0, self.cut.adjust_tail(self.snap, context, tail)) }
+            }
+        };
+        head.min(tail)..tail
+    }
+
+    /// Returns the part of a span that `input_tokens` lets the summarizer read: its newest messages.
+    ///
+    /// LangChain, which has such a limit, also reads the end of the message that does not fit; that is not modelled, but a typed
+    /// message of which the end fits counts as a beginning.
+    pub(super) fn read_span(&self, input: &LayerInput, span: Range<usize>) -> Range<usize> {
+        let Some(max_tokens) = self.input_tokens else { return span };
+        let (context, meter) = (input.context, input.meter);
+        let (mut size, mut from) = (0, span.end);
+        while from > span.start {
+            size += context.message_size(&context.messages()[from - 1], meter.unit);
+            if meter.apply(size) > max_tokens {
+                break;
+            }
+            from -= 1;
+        }
+        if self.input_start == InputStart::Typed {
+            let first = from.saturating_sub(1).max(span.start);
+            from = (first..span.end).find(|at| context.messages()[*at].typed).unwrap_or(span.end);
+        }
+        from..span.end
+    }
+}
