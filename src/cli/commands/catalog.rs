@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::StringValueParser;
 use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
-use recompact::engine::policy::PRESETS;
+use recompact::engine::policy::{PRESETS, Preset};
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::{FINDINGS, FindingKind};
 use recompact::llm::client::Purpose;
@@ -201,7 +201,13 @@ fn settings_table(title: &str, settings: Vec<SettingDescription>) -> String {
 }
 
 fn policies() -> Vec<CatalogEntry> {
-    let about = |preset: &recompact::engine::policy::Preset| preset.policy(&[]).map(|policy| policy.about).unwrap_or_default();
+    let about = |preset: &Preset| match preset.policy(&[]) {
+        Ok(policy) => {
+            let known = [policy.evidence, policy.version].into_iter().flatten().collect::<Vec<_>>().join(", ");
+            format!("({known}) {}", policy.about)
+        }
+        Err(_) => String::new(),
+    };
     PRESETS.iter().map(|preset| entry(preset.name, &about(preset), preset.toml.to_owned())).collect()
 }
 

@@ -38,6 +38,17 @@ presets![
     "anthropic-clear",
     "observation-mask",
     "sliding-window",
+    "swe-agent",
+    "mini-swe-agent",
+    "langchain-clear",
+    "openai-agents-trimmer",
+    "autogen-buffered",
+    "autogen-head-and-tail",
+    "strands-window",
+    "vercel-prune",
+    "semantic-kernel-truncation",
+    "langchain-summarize",
+    "openhands",
 ];
 
 impl Preset {
@@ -68,9 +79,12 @@ fn unchanged(name: &str) -> Policy {
     preset(name).and_then(|preset| preset.policy(&[]).ok()).expect("a test loads every preset")
 }
 
-/// Returns the preset with this name.
+/// Returns the preset with this name, or with this alias.
 pub fn preset(name: &str) -> Option<&'static Preset> {
-    PRESETS.iter().find(|preset| preset.name == name)
+    PRESETS.iter().find(|preset| preset.name == name).or_else(|| {
+        let is_alias = |preset: &&Preset| preset.policy(&[]).is_ok_and(|policy| policy.aliases.iter().any(|alias| alias == name));
+        PRESETS.iter().find(is_alias)
+    })
 }
 
 #[cfg(test)]
@@ -90,6 +104,15 @@ mod tests {
                 "{} says where it is from",
                 preset.name
             );
+            for alias in &policy.aliases {
+                assert_eq!(super::preset(alias).map(|preset| preset.name), Some(preset.name), "{alias}");
+            }
+            // A setting that is called something in the harness is a setting here.
+            for (layer, names) in &policy.harness {
+                let layer = policy.layers.iter().find(|known| known.id == *layer).expect(layer);
+                let known = [layer.spec.settings(), crate::engine::layer::COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).collect()];
+                assert!(names.keys().all(|name| known.concat().contains(name)), "{}: {names:?}", preset.name);
+            }
             let again = Policy::parse(&policy.to_toml(), preset.name, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(again, policy);
         }

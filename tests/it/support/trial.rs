@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 8] = [
+const LOW: [(&str, &[&str]); 18] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -147,10 +147,20 @@ const LOW: [(&str, &[&str]); 8] = [
     ),
     ("anthropic-clear", &["clear.threshold=300", "clear.keep_recent=1", "clear.clear_inputs=true"]),
     ("observation-mask", &["mask.keep_recent=2", "mask.clear_at_least=150", "mask.clear_inputs=true"]),
+    ("swe-agent", &["mask.keep_recent_results=1", "mask.stride=3"]),
+    ("langchain-clear", &["clear.threshold=60", "clear.keep_recent_results=1", "clear.clear_inputs=true"]),
+    ("openai-agents-trimmer", &["trim.protect_turns=1", "trim.max_chars=99", "trim.keep_head=9"]),
+    ("autogen-buffered", &["window.max_messages=4"]),
+    ("autogen-head-and-tail", &["window.max_messages=5"]),
+    ("strands-window", &["window.max_messages=4", "window.when=always"]),
+    ("vercel-prune", &["prune.max_messages=3"]),
+    ("semantic-kernel-truncation", &["window.max_messages=3"]),
+    ("langchain-summarize", &["auto.threshold=7", "auto.keep_recent_messages=3", "auto.input_tokens=50"]),
+    ("openhands", &["condense.threshold=9", "condense.keep_first=2", "condense.keep_recent_messages=4"]),
 ];
 
 /// Layers that no preset has.
-const OWN: [&str; 9] = [
+const OWN: [&str; 11] = [
     r#"
         [[layer]]
         id = "entry"
@@ -335,5 +345,55 @@ const OWN: [&str; 9] = [
         do = "keep"
         scope = "request"
         turns = 2
+    "#,
+    r#"
+        messages = "event"
+
+        [[layer]]
+        id = "window"
+        do = "drop"
+        scope = "request"
+        max_messages = 6
+        keep_first = 2
+        snap = "forward"
+
+        [[layer]]
+        id = "tools"
+        do = "drop"
+        scope = "request"
+        max_messages = 3
+        keep_first = 1
+        parts = "tools"
+    "#,
+    r#"
+        messages = "results-apart"
+
+        [[layer]]
+        id = "window"
+        do = "drop"
+        when = "turn-end"
+        max_messages = 5
+        keep_first = 1
+        cut = "turn"
+        snap = "forward"
+        marker = "[{excess} over, {n} gone]"
+
+        [[layer]]
+        id = "auto"
+        do = "summarize"
+        when = { calls = 3 }
+        keep_first = 1
+        keep_recent_messages = 2
+        snap = "forward"
+
+        [[layer]]
+        id = "cut"
+        do = "truncate"
+        scope = "request"
+        protect_turns = 2
+        max_chars = 90
+        keep_head = 20
+        keep_tail = 20
+        marker = "<{len} of {tool}, {n} cut>"
     "#,
 ];
