@@ -3,5 +3,6 @@
 pub mod batches;
 pub mod cases;
 pub mod laws;
+pub mod oracles;
 pub mod reference;
 pub mod slow_replay;

@@ -1,0 +1,130 @@
+//! Compares presets with the programs that they are named after, request by request. `tests/oracles/` has the drivers, and
+//! `.ci/oracles` installs the programs and runs this test.
+
+mod driver;
+mod exchange;
+
+use std::collections::BTreeMap;
+
+use recompact::engine::policy::Policy;
+use recompact::transcript::conversation::{BlockKind, Conversation, Thinking};
+
+use crate::support::transcripts::RECORDINGS;
+use crate::support::trial::{Trial, preset_with};
+use driver::{Answers, Driver};
+use exchange::{Requests, recording};
+
+/// A preset with settings, and the variant of the driver that must give the same requests.
+struct Oracle {
+    preset: &'static str,
+    settings: &'static [&'static str],
+    driver: &'static str,
+    variant: &'static str,
+}
+
+const fn oracle(
+    preset: &'static str,
+    settings: &'static [&'static str],
+    driver: &'static str,
+    variant: &'static str,
+) -> Oracle {
+    Oracle { preset, settings, driver, variant }
+}
+
+/// All comparisons: each preset as it is, and with other settings.
+const ORACLES: &[Oracle] = &[
+    oracle("swe-agent", &[], "swe_agent", "5"),
+    oracle("swe-agent", &["mask.keep_recent_results=10"], "swe_agent", "10"),
+    oracle("swe-agent", &["mask.stride=5"], "swe_agent", "5/5"),
+    oracle("langchain-clear", &[], "langchain", "clear"),
+    oracle("langchain-clear", &["clear.threshold=20000"], "langchain", "clear-low"),
+    oracle("langchain-clear", &["clear.threshold=0", "clear.clear_inputs=true"], "langchain", "clear-inputs"),
+    oracle("openai-agents-trimmer", &[], "openai_agents", "default"),
+    oracle(
+        "openai-agents-trimmer",
+        &[
+            "trim.protect_turns=1",
+            "trim.max_chars=100",
+            "trim.keep_head=30",
+            "trim.marker=[Trimmed: {tool} output — {len} chars → 30 char preview]\n{head}...",
+        ],
+        "openai_agents",
+        "small",
+    ),
+    oracle("autogen-buffered", &[], "autogen", "buffered"),
+    oracle("autogen-buffered", &["window.max_messages=7"], "autogen", "buffered-odd"),
+    oracle("autogen-head-and-tail", &[], "autogen", "head-and-tail"),
+    oracle("autogen-head-and-tail", &["window.max_messages=14"], "autogen", "head-and-tail-odd"),
+    oracle("strands-window", &[], "strands", "window"),
+    oracle("strands-window", &["window.max_messages=11"], "strands", "window-low"),
+    oracle("strands-window", &["window.when=always"], "strands", "window-per-call"),
+    oracle("strands-window", &["window.when=always", "window.max_messages=15"], "strands", "window-per-call-low"),
+    oracle("vercel-prune", &[], "vercel_ai", "before-last-2"),
+    oracle("vercel-prune", &["prune.max_messages=1"], "vercel_ai", "before-last-message"),
+    oracle("vercel-prune", &["prune.max_messages=9"], "vercel_ai", "before-last-9"),
+    oracle("semantic-kernel-truncation", &[], "semantic_kernel", "40"),
+    oracle("semantic-kernel-truncation", &["window.max_messages=12"], "semantic_kernel", "12"),
+    oracle("langchain-summarize", &[], "langchain", "summarize-50-messages"),
+    oracle(
+        "langchain-summarize",
+        &["auto.meter=langchain", "auto.threshold=30000", "auto.keep_recent_messages=8"],
+        "langchain",
+        "summarize-30k",
+    ),
+    oracle("openhands", &[], "openhands", "80"),
+    oracle("openhands", &["condense.threshold=29", "condense.keep_first=1", "condense.keep_recent_messages=12"], "openhands", "30"),
+];
+
+/// Drivers whose real programs were asked in `RECOMPACT_ORACLES`: the folder with an environment for each.
+#[test]
+#[ignore = "needs recordings and the programs that .ci/oracles installs: RECOMPACT_TRANSCRIPTS, RECOMPACT_ORACLES"]
+fn requests_equal_those_of_the_real_programs() {
+    let only = std::env::var("RECOMPACT_ORACLE").unwrap_or_default();
+    let wanted = |oracle: &&Oracle| only.is_empty() || only.split(',').any(|name| name == oracle.driver);
+    let all = || RECORDINGS.iter().flat_map(|recorded| recorded.reading.conversations.iter().map(move |c| (&recorded.name, c)));
+    let (taken, left): (Vec<_>, Vec<_>) = all().partition(|(_, conversation)| can_take(conversation));
+    println!("{} recorded conversations; {} with images or unknown blocks are left out", taken.len(), left.len());
+    let recordings: String = taken.iter().map(|(_, conversation)| recording(conversation)).collect();
+    let mut versions = BTreeMap::new();
+    let mut failures = Vec::new();
+    for oracle in ORACLES.iter().filter(wanted) {
+        let Some(driver) = Driver::of(oracle.driver) else {
+            println!("{:24} {:18} not to be had here: not asked", oracle.preset, oracle.variant);
+            continue;
+        };
+        versions.entry(oracle.driver).or_insert_with(|| driver.version());
+        let mut answers = driver.ask(oracle.variant, &recordings);
+        let policy = preset_with(oracle.preset, oracle.settings);
+        let (mut compared, mut equal, mut first) = (0, 0, None);
+        for (name, conversation) in &taken {
+            let differences = compare(&policy, conversation, &mut answers);
+            compared += differences.len();
+            equal += differences.iter().filter(|difference| difference.is_none()).count();
+            let found = differences.into_iter().flatten().next();
+            first = first.or(found.map(|found| format!("{name}, {}: {found}", conversation.name)));
+        }
+        println!("{:24} {:18} {equal} of {compared} requests equal", oracle.preset, oracle.variant);
+        failures.extend(first.map(|first| format!("{} {}: {first}", oracle.preset, oracle.variant)));
+    }
+    for (driver, version) in versions {
+        println!("{driver}: {version}");
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Harnesses differ in how they send and count images, so that no comparison of theirs would say anything of the policy.
+fn can_take(conversation: &Conversation) -> bool {
+    !conversation.calls.is_empty()
+        && conversation.blocks.iter().all(|block| {
+            let has_media = recompact::tokens::meter::media::parts(block).next().is_some();
+            !has_media && !matches!(block.kind, BlockKind::Media | BlockKind::Other)
+        })
+}
+
+/// Returns, for each request, how it differs from that of the real program.
+fn compare(policy: &Policy, conversation: &Conversation, answers: &mut Answers) -> Vec<Option<String>> {
+    let trial = Trial { thinking: Some(Thinking::None), ..Trial::new(policy.clone()) };
+    let mut requests = Requests::new(answers);
+    trial.replay(conversation, &mut requests);
+    requests.differences
+}

@@ -1,0 +1,111 @@
+//! What a driver gets and gives: `tests/oracles/recordings.py` describes both.
+
+use std::collections::HashMap;
+
+use recompact::engine::context::{Context, ContextMessage};
+use recompact::engine::journal::Request;
+use recompact::engine::replay::Observer;
+use recompact::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Role};
+use serde_json::{Value, json};
+
+use super::driver::Answers;
+
+/// Returns the line of a conversation: for each call, the messages that are new since the call before.
+pub fn recording(conversation: &Conversation) -> String {
+    let part = |block: &Block| {
+        let field = |name: &str| block.wire()[name].clone();
+        match block.kind {
+            BlockKind::Thinking => None,
+            BlockKind::ToolUse(pair) => {
+                Some(json!({"id": conversation.pair(pair).id, "name": field("name"), "input": field("input")}))
+            }
+            BlockKind::ToolResult(pair) => Some(json!({"id": conversation.pair(pair).id, "result": block.text()})),
+            _ => Some(json!({"text": block.text()})),
+        }
+    };
+    let mut from = 0;
+    let calls: Vec<Value> = (conversation.calls.iter())
+        .map(|call| {
+            let new = &conversation.messages[from..call.response];
+            from = call.response;
+            let message = |message: &recompact::transcript::conversation::Message| {
+                let parts: Vec<_> = message.blocks.iter().filter_map(|id| part(conversation.block(*id))).collect();
+                (!parts.is_empty()).then(|| json!({"role": message.role.as_str(), "content": parts}))
+            };
+            new.iter().filter_map(message).collect()
+        })
+        .collect();
+    format!("{}\n", json!({ "calls": calls }))
+}
+
+/// Compares each request with the driver's answer.
+pub struct Requests<'a> {
+    answers: &'a mut Answers,
+    theirs: Vec<String>,
+    /// Items of the messages that were seen, by their blocks.
+    known: HashMap<Vec<BlockId>, Vec<String>>,
+    /// For each request, how it differs.
+    pub differences: Vec<Option<String>>,
+}
+
+impl<'a> Requests<'a> {
+    pub fn new(answers: &'a mut Answers) -> Self {
+        Self { answers, theirs: Vec::new(), known: HashMap::new(), differences: Vec::new() }
+    }
+}
+
+impl Observer for Requests<'_> {
+    fn request(&mut self, request: &Request, context: &Context) {
+        let estimate = self.answers.next(&mut self.theirs);
+        let mut at = 0;
+        let mut difference = None;
+        for message in context.messages() {
+            let ours = self.known.entry(message.blocks.clone()).or_insert_with(|| items(context, message));
+            for our_item in ours {
+                let their_item = self.theirs.get(at).map_or("nothing", String::as_str);
+                if our_item != their_item && difference.is_none() {
+                    let [ours, theirs] = [our_item.as_str(), their_item].map(|item| item.chars().take(300).collect::<String>());
+                    difference = Some(format!("item {at}: ours {ours}\n  theirs {theirs}"));
+                }
+                at += 1;
+            }
+        }
+        if difference.is_none() && at != self.theirs.len() {
+            difference = Some(format!("ours has {at} items, theirs {}", self.theirs.len()));
+        }
+        if let Some(estimate) = estimate.filter(|estimate| difference.is_none() && *estimate != request.estimate) {
+            difference = Some(format!("the estimate is {}, theirs {estimate}", request.estimate));
+        }
+        self.differences.push(difference.map(|difference| format!("call {}: {difference}", request.call + 1)));
+    }
+}
+
+/// The items of a message as JSON texts.
+fn items(context: &Context, message: &ContextMessage) -> Vec<String> {
+    let blocks: Vec<&Block> = message.blocks.iter().map(|id| context.block(*id)).collect();
+    if message.role == Role::Assistant {
+        let mut text = String::new();
+        let mut calls = Vec::new();
+        for block in blocks {
+            match block.kind {
+                BlockKind::ToolUse(pair) => {
+                    calls.push(json!([context.conversation().pair(pair).id, block.wire()["name"], block.wire()["input"]]));
+                }
+                _ => text += &block.text(),
+            }
+        }
+        return vec![json!(["assistant", text, calls]).to_string()];
+    }
+    let is_result = |block: &&Block| matches!(block.kind, BlockKind::ToolResult(_));
+    let mut items = Vec::new();
+    for group in blocks.chunk_by(|before, after| is_result(before) == is_result(after)) {
+        match group[0].kind {
+            BlockKind::ToolResult(_) => items.extend(group.iter().map(|block| {
+                let BlockKind::ToolResult(pair) = block.kind else { unreachable!("a group of results") };
+                json!(["result", context.conversation().pair(pair).id, block.text()]).to_string()
+            })),
+            _ => items.push(json!(["user", group.iter().map(|block| block.text()).collect::<String>()]).to_string()),
+        }
+    }
+    items
+}

@@ -1,0 +1,75 @@
+# /// script
+# dependencies = ["langchain==1.5.0"]
+# ///
+"""LangChain's context editing and summarization middleware, on messages as OpenAI's chat API has them."""
+
+from langchain.agents.middleware.context_editing import ClearToolUsesEdit
+from langchain.agents.middleware.summarization import SummarizationMiddleware
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages.utils import count_tokens_approximately
+
+from recordings import serve
+
+
+def to_langchain(item):
+    match item:
+        case ["user", text]:
+            return HumanMessage(content=text)
+        case ["result", call, text]:
+            return ToolMessage(content=text, tool_call_id=call)
+        case ["assistant", text, calls]:
+            return AIMessage(content=text, tool_calls=[{"id": call, "name": name, "args": args} for call, name, args in calls])
+
+
+def to_item(message):
+    match message:
+        case HumanMessage():
+            return ["user", message.content]
+        case ToolMessage():
+            return ["result", message.tool_call_id, message.content]
+        case AIMessage():
+            return ["assistant", message.content, [[call["id"], call["name"], call["args"]] for call in message.tool_calls]]
+
+
+class ClearToolUses:
+    """`ClearToolUsesEdit` edits a copy of the history for each request."""
+
+    def __init__(self, **settings):
+        self.edit, self.history = ClearToolUsesEdit(**settings), []
+
+    def request(self, new):
+        self.history += map(to_langchain, new)
+        messages = list(self.history)
+        self.edit.apply(messages, count_tokens=count_tokens_approximately)
+        return [to_item(message) for message in messages], count_tokens_approximately(messages)
+
+
+class Summarization:
+    """`SummarizationMiddleware` replaces messages of the agent's state before a call."""
+
+    def __init__(self, **settings):
+        model = FakeListChatModel(responses=["SUMMARY"])
+        self.middleware = SummarizationMiddleware(model, summarizer=lambda messages: "SUMMARY", **settings)
+        self.history = []
+
+    def request(self, new):
+        self.history += map(to_langchain, new)
+        update = self.middleware.before_model({"messages": self.history}, None)
+        if update is not None:
+            # The first entry says that all messages are replaced.
+            self.history = update["messages"][1:]
+        return [to_item(message) for message in self.history], None
+
+
+def start(variant):
+    return {
+        "summarize-50-messages": lambda: Summarization(trigger=("messages", 50)),
+        "summarize-30k": lambda: Summarization(trigger=("tokens", 30_000), keep=("messages", 8)),
+        "clear": lambda: ClearToolUses(),
+        "clear-low": lambda: ClearToolUses(trigger=20_000),
+        "clear-inputs": lambda: ClearToolUses(trigger=0, clear_tool_inputs=True),
+    }[variant]()
+
+
+serve(start, "langchain", "langchain-core")

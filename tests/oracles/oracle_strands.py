@@ -1,0 +1,63 @@
+# /// script
+# dependencies = ["strands-agents==1.62.0"]
+# ///
+"""The sliding window of Strands Agents, on messages as its agents store them."""
+
+import types
+
+from strands.agent.conversation_manager import SlidingWindowConversationManager
+
+from recordings import batches, serve
+
+
+def to_strands(batch):
+    match batch:
+        case [["user", text]]:
+            return {"role": "user", "content": [{"text": text}]}
+        case [["assistant", text, calls]]:
+            calls = [{"toolUse": {"toolUseId": call, "name": name, "input": args}} for call, name, args in calls]
+            return {"role": "assistant", "content": [{"text": text}] + calls}
+        case results:
+            result = lambda call, text: {"toolResult": {"toolUseId": call, "status": "success", "content": [{"text": text}]}}
+            return {"role": "user", "content": [result(call, text) for _, call, text in results]}
+
+
+def to_items(message):
+    parts = message["content"]
+    if message["role"] == "assistant":
+        calls = [part["toolUse"] for part in parts if "toolUse" in part]
+        return [["assistant", parts[0]["text"], [[call["toolUseId"], call["name"], call["input"]] for call in calls]]]
+    if "text" in parts[0]:
+        return [["user", parts[0]["text"]]]
+    return [["result", part["toolResult"]["toolUseId"], part["toolResult"]["content"][0]["text"]] for part in parts]
+
+
+class Window:
+    """Applied after a turn, or before every call, as `per_turn` says."""
+
+    def __init__(self, per_turn=False, **settings):
+        self.manager = SlidingWindowConversationManager(per_turn=per_turn, **settings)
+        self.per_turn, self.agent = per_turn, types.SimpleNamespace(messages=[])
+
+    def request(self, new):
+        messages = self.agent.messages
+        last = messages[-1] if messages else None
+        ends_turn = last is not None and last["role"] == "assistant" and len(last["content"]) == 1
+        if ends_turn and not self.per_turn:
+            self.manager.apply_management(self.agent)
+        messages += [to_strands(batch) for batch in batches(new)]
+        if self.per_turn:
+            self.manager.apply_management(self.agent)
+        return [item for message in messages for item in to_items(message)], None
+
+
+def start(variant):
+    return {
+        "window": lambda: Window(),
+        "window-low": lambda: Window(window_size=11),
+        "window-per-call": lambda: Window(per_turn=True),
+        "window-per-call-low": lambda: Window(per_turn=True, window_size=15),
+    }[variant]()
+
+
+serve(start, "strands-agents")

@@ -1,0 +1,50 @@
+"""Recordings as recompact's test writes them, and requests as it reads them.
+
+Standard input has one conversation a line: {"calls": [[MESSAGE, …], …]}, for each recorded call the messages that are new since the
+call before. A message is {"role": …, "content": [PART, …]}; a part is {"text": …}, {"id": …, "result": TEXT} or
+{"id": …, "name": …, "input": …}, a tool call.
+
+Standard output gets one line a call: {"shared": N, "then": [ITEM, …], "estimate": N or null}. The request begins with as many items of
+the request before. An item is ["user", TEXT], ["result", ID, TEXT] or ["assistant", TEXT, [[ID, TOOL, INPUT], …]].
+"""
+
+import importlib.metadata
+import itertools
+import json
+import sys
+
+
+def items(message):
+    """The items of one message: what a harness would store apart, with each result alone."""
+    if message["role"] == "assistant":
+        calls = [[part["id"], part["name"], part["input"]] for part in message["content"] if "name" in part]
+        return [["assistant", "".join(part.get("text", "") for part in message["content"]), calls]]
+    found = []
+    for is_result, parts in itertools.groupby(message["content"], lambda part: "result" in part):
+        if is_result:
+            found += [["result", part["id"], part["result"]] for part in parts]
+        else:
+            found.append(["user", "".join(part["text"] for part in parts)])
+    return found
+
+
+def batches(new):
+    """The items in groups that a harness would store as one message, with the results of a batch together."""
+    key = lambda item: id(item) if item[0] != "result" else "result"
+    return [list(group) for _, group in itertools.groupby(new, key)]
+
+
+def serve(start, *packages):
+    """Answers every recorded conversation. `start(variant)` makes a harness; its `request(items)` takes the new items of a call, and
+    returns the items of the request and the harness's own estimate of it, or None."""
+    if sys.argv[1:] == ["--version"]:
+        print(", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages))
+        return
+    variant = sys.argv[1] if len(sys.argv) > 1 else ""
+    for line in sys.stdin:
+        harness, before = start(variant), []
+        for new in json.loads(line)["calls"]:
+            request, estimate = harness.request([item for message in new for item in items(message)])
+            shared = sum(1 for _ in itertools.takewhile(lambda two: two[0] == two[1], zip(before, request)))
+            print(json.dumps({"shared": shared, "then": request[shared:], "estimate": estimate}), flush=False)
+            before = request
