@@ -70,7 +70,8 @@ class Condenser:
         for item in new:
             self.add_item(item)
         while isinstance(view := self.condenser.condense(View.from_events(self.events)), Condensation):
-            self.events.append(view)
+            # From here on only the view counts, which the forgotten events are not in.
+            self.events = list(View.from_events([*self.events, view]).events)
         found = []
         for event in view.events:
             item = ["user", event.summary] if isinstance(event, CondensationSummaryEvent) else self.items.get(event.id)

@@ -40,15 +40,14 @@ class Window:
         self.per_turn, self.agent = per_turn, types.SimpleNamespace(messages=[])
 
     def request(self, new):
-        messages = self.agent.messages
-        last = messages[-1] if messages else None
-        ends_turn = last is not None and last["role"] == "assistant" and len(last["content"]) == 1
-        if ends_turn and not self.per_turn:
-            self.manager.apply_management(self.agent)
-        messages += [to_strands(batch) for batch in batches(new)]
+        for batch in batches(new):
+            self.agent.messages.append(to_strands(batch))
+            ends_turn = batch[0][0] == "assistant" and not batch[0][2]
+            if ends_turn and not self.per_turn:
+                self.manager.apply_management(self.agent)
         if self.per_turn:
             self.manager.apply_management(self.agent)
-        return [item for message in messages for item in to_items(message)], None
+        return [item for message in self.agent.messages for item in to_items(message)], None
 
 
 def start(variant):

@@ -18,10 +18,11 @@ const VARIANTS = {
 /** A recorded message as messages of the SDK: the results of a batch are one, and the texts beside them another. */
 function toModelMessages({ role, content }) {
   if (role === "assistant") {
-    const text = content.map((part) => part.text ?? "").join("");
+    const texts = content.filter((part) => "text" in part);
+    const text = texts.map((part) => part.text).join("");
     const calls = content.filter((part) => "name" in part);
     const called = calls.map(({ id, name, input }) => ({ type: "tool-call", toolCallId: id, toolName: name, input }));
-    return [{ role, content: [{ type: "text", text }, ...called] }];
+    return [{ role, content: [...(texts.length ? [{ type: "text", text }] : []), ...called] }];
   }
   const messages = [];
   for (const part of content) {

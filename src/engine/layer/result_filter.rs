@@ -21,6 +21,8 @@ pub struct ResultFilter {
     /// Keep results of at most this many characters.
     #[schemars(extend("x-unit" = "characters"))]
     pub min_chars: usize,
+    /// `true`: edit results without any character, too, which are shorter than what replaces them.
+    pub empty_too: bool,
     /// Edit only the results of these tools; empty: of all tools.
     #[schemars(extend("x-names" = "tools"))]
     pub tools: Vec<String>,
@@ -40,6 +42,7 @@ impl Default for ResultFilter {
         Self {
             keep_recent_results: 0,
             min_chars: 0,
+            empty_too: false,
             tools: Vec::new(),
             preserve_tools: Vec::new(),
             protect_unseen: false,
@@ -157,12 +160,7 @@ impl ResultFilter {
     }
 
     /// Like [`ResultFilter::results`], with another number of newest results that stay.
-    pub fn results_before_newest<'a>(
-        &self,
-        context: &'a Context,
-        cursor: &mut ScanCursor,
-        keep: usize,
-    ) -> Vec<Candidate<'a>> {
+    pub fn results_before_newest<'a>(&self, context: &'a Context, cursor: &mut ScanCursor, keep: usize) -> Vec<Candidate<'a>> {
         let mut results = results_from(context, cursor.start(context));
         let end = BlockPosition { message: context.len(), block: 0 };
         let mut first_kept = end;
@@ -187,7 +185,7 @@ impl ResultFilter {
         (self.tools.is_empty() || is_listed_in(&self.tools))
             && !is_listed_in(&self.preserve_tools)
             && !(self.keep_errors && candidate.block.is_error())
-            && self.is_longer(candidate.block)
+            && (self.is_longer(candidate.block) || self.empty_too && self.lists.chars(candidate.block) == Some(0))
     }
 
     fn is_longer(&self, block: &Block) -> bool {

@@ -35,7 +35,10 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::turns_start;
 use super::result_filter::Candidate;
-use super::{Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing, TurnCount, turn_count};
+use super::{
+    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing, TurnCount,
+    turn_count,
+};
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, BlockKind};

@@ -177,8 +177,22 @@ struct SettingError {
 
 /// Names of the settings of a policy, as in TOML.
 pub(super) const POLICY_SETTINGS: &[&str] = &[
-    "name", "about", "aliases", "version", "source", "date", "evidence", "quirks", "messages", "meter", "window", "max_output",
-    "cache", "sweep", "harness", "layer",
+    "name",
+    "about",
+    "aliases",
+    "version",
+    "source",
+    "date",
+    "evidence",
+    "quirks",
+    "messages",
+    "meter",
+    "window",
+    "max_output",
+    "cache",
+    "sweep",
+    "harness",
+    "layer",
 ];
 
 /// Checks that every key is known: silently ignoring a misspelt setting would give a wrong result.

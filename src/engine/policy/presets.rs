@@ -110,7 +110,8 @@ mod tests {
             // A setting that is called something in the harness is a setting here.
             for (layer, names) in &policy.harness {
                 let layer = policy.layers.iter().find(|known| known.id == *layer).expect(layer);
-                let known = [layer.spec.settings(), crate::engine::layer::COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).collect()];
+                let known =
+                    [layer.spec.settings(), crate::engine::layer::COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).collect()];
                 assert!(names.keys().all(|name| known.concat().contains(name)), "{}: {names:?}", preset.name);
             }
             let again = Policy::parse(&policy.to_toml(), preset.name, &[]).unwrap_or_else(|error| panic!("{error}"));

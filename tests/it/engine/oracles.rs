@@ -22,12 +22,7 @@ struct Oracle {
     variant: &'static str,
 }
 
-const fn oracle(
-    preset: &'static str,
-    settings: &'static [&'static str],
-    driver: &'static str,
-    variant: &'static str,
-) -> Oracle {
+const fn oracle(preset: &'static str, settings: &'static [&'static str], driver: &'static str, variant: &'static str) -> Oracle {
     Oracle { preset, settings, driver, variant }
 }
 
@@ -72,10 +67,15 @@ const ORACLES: &[Oracle] = &[
         "summarize-30k",
     ),
     oracle("openhands", &[], "openhands", "80"),
-    oracle("openhands", &["condense.threshold=29", "condense.keep_first=1", "condense.keep_recent_messages=12"], "openhands", "30"),
+    oracle(
+        "openhands",
+        &["condense.threshold=29", "condense.keep_first=1", "condense.keep_recent_messages=12"],
+        "openhands",
+        "30",
+    ),
 ];
 
-/// Drivers whose real programs were asked in `RECOMPACT_ORACLES`: the folder with an environment for each.
+/// `RECOMPACT_ORACLES` is the folder with an environment for each driver, `RECOMPACT_ORACLE` the drivers to ask, all if it is empty.
 #[test]
 #[ignore = "needs recordings and the programs that .ci/oracles installs: RECOMPACT_TRANSCRIPTS, RECOMPACT_ORACLES"]
 fn requests_equal_those_of_the_real_programs() {

@@ -15,7 +15,11 @@ impl Summarize {
                 let tail = context.len().saturating_sub(self.keep_recent_messages);
                 let head = self.keep_first.min(tail);
                 // Without a head there is no cut at its end.
-                if head > 0 { self.cut.adjust_span(self.snap, context, head, tail) } else { (0, self.cut.adjust_tail(self.snap, context, tail)) }
+                if head > 0 {
+                    self.cut.adjust_span(self.snap, context, head, tail)
+                } else {
+                    (0, self.cut.adjust_tail(self.snap, context, tail))
+                }
             }
         };
         head.min(tail)..tail
