@@ -23,7 +23,6 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, P
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
-use message::kind_of;
 pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, sizes_of};
 pub use message_unit::MessageUnit;
 use newest::Newest;

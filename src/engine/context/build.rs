@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::message::{ContextMessage, SyntheticBlock};
+use super::message::{ContextMessage, SyntheticBlock, kind_of};
 use super::rewrite_cache::RewrittenBlock;
 use super::{Context, MessageUnit, NewBlock, NewMessage};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Message, Origin, Role};
@@ -58,15 +58,5 @@ impl Context<'_> {
             _ => role == Role::User && !holds(&|block| matches!(block.kind, BlockKind::ToolResult(_))),
         };
         ContextMessage { role, is_string_content, typed, blocks }
-    }
-}
-
-/// Returns the kind of a block that a layer writes. Such a block is part of no tool call.
-fn kind_of(wire: &serde_json::Value) -> BlockKind {
-    match wire.get("type").and_then(serde_json::Value::as_str) {
-        Some("text") => BlockKind::Text,
-        Some("thinking" | "redacted_thinking") => BlockKind::Thinking,
-        Some("image" | "document") => BlockKind::Media,
-        _ => BlockKind::Other,
     }
 }
