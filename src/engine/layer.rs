@@ -93,7 +93,7 @@ pub enum When {
     Entry,
     /// Before the request that follows a message that the user typed.
     UserTurn,
-    /// After a response that calls no tool, before the messages that follow it enter.
+    /// After a response with a text and without a tool call, before the messages that follow it enter.
     TurnEnd,
     /// When the request is larger than the window, up to `max_retries` times.
     Overflow,

@@ -244,11 +244,12 @@ impl<'a> ReplayRun<'a, '_> {
     }
 }
 
-/// Returns whether the response before this call calls no tool.
+/// Returns whether the response before this call says something and calls no tool. One of only thinking ends nothing.
 fn ends_turn(conversation: &Conversation, call: usize) -> bool {
     let Some(before) = call.checked_sub(1) else { return false };
     let response = &conversation.messages[conversation.calls[before].response];
-    !response.blocks.iter().any(|id| matches!(conversation.block(*id).kind, BlockKind::ToolUse(_)))
+    let kinds = || response.blocks.iter().map(|id| conversation.block(*id).kind);
+    kinds().any(|kind| kind == BlockKind::Text) && !kinds().any(|kind| matches!(kind, BlockKind::ToolUse(_)))
 }
 
 /// Returns the previous response if the last appended message is the first one after it.

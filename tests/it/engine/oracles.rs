@@ -126,5 +126,6 @@ fn compare(policy: &Policy, conversation: &Conversation, answers: &mut Answers) 
     let trial = Trial { thinking: Some(Thinking::None), ..Trial::new(policy.clone()) };
     let mut requests = Requests::new(answers);
     trial.replay(conversation, &mut requests);
+    requests.read_answers(conversation.calls.len());
     requests.differences
 }

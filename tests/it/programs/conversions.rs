@@ -1,6 +1,6 @@
 //! Conversations in the forms of Anthropic and OpenAI, and back: nothing is lost.
 
-use recompact::engine::context::{Context, RewriteCache};
+use recompact::engine::context::{Context, MessageUnit, RewriteCache};
 use recompact::engine::external::{Seen, Shape};
 use recompact::programs::shape::{Parsed, from_wire, to_wire};
 use recompact::tokens::block_sizes::BlockSizes;
@@ -15,8 +15,10 @@ use crate::support::{generate, transcripts};
 /// Converts all messages of a conversation to text and back; returns their number.
 fn check(conversation: &Conversation, place: &str) -> usize {
     let (sizes, rewrites) = (BlockSizes::new(conversation, [SizeUnit::Chars]), RewriteCache::new(conversation));
-    let mut context = Context::new(conversation, &sizes, &rewrites);
-    conversation.messages.iter().for_each(|message| context.append(message, false));
+    let mut context = Context::new(conversation, &sizes, &rewrites, MessageUnit::Whole);
+    for message in &conversation.messages {
+        context.append(message, false);
+    }
     for shape in [Shape::Anthropic, Shape::OpenAi] {
         let mut seen = Seen::default();
         let news = seen.update(&context, shape);

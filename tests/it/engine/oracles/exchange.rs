@@ -42,6 +42,8 @@ pub fn recording(conversation: &Conversation) -> String {
 pub struct Requests<'a> {
     answers: &'a mut Answers,
     theirs: Vec<String>,
+    /// Number of calls whose answers were read. A replay sends nothing for a call without messages; the driver answers it.
+    answered: usize,
     /// Items of the messages that were seen, by their blocks.
     known: HashMap<Vec<BlockId>, Vec<String>>,
     /// For each request, how it differs.
@@ -50,13 +52,25 @@ pub struct Requests<'a> {
 
 impl<'a> Requests<'a> {
     pub fn new(answers: &'a mut Answers) -> Self {
-        Self { answers, theirs: Vec::new(), known: HashMap::new(), differences: Vec::new() }
+        Self { answers, theirs: Vec::new(), answered: 0, known: HashMap::new(), differences: Vec::new() }
+    }
+}
+
+impl Requests<'_> {
+    /// Reads the answers of the first `calls` calls, and returns the estimate of the last.
+    pub fn read_answers(&mut self, calls: usize) -> Option<u64> {
+        let mut estimate = None;
+        while self.answered < calls {
+            estimate = self.answers.next(&mut self.theirs);
+            self.answered += 1;
+        }
+        estimate
     }
 }
 
 impl Observer for Requests<'_> {
     fn request(&mut self, request: &Request, context: &Context) {
-        let estimate = self.answers.next(&mut self.theirs);
+        let estimate = self.read_answers(request.call + 1);
         let mut at = 0;
         let mut difference = None;
         for message in context.messages() {
