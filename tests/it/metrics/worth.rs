@@ -2,11 +2,11 @@
 
 use recompact::facts::references::{MEASURED, Worth};
 
-use crate::support::surprise::all_results;
+use crate::support::surprise::{MODELS, results};
 
 #[test]
-fn measured_worth_is_the_fit_to_all_measured_uses() {
-    let fitted = all_results().worth;
+fn measured_worth_is_the_fit_to_the_uses_of_the_first_model() {
+    let fitted = results(MODELS[0]).worth;
     let rounded = |value: f64| (value * 100.0).round() / 100.0;
     let of = |worth: &Worth| {
         let factors: Vec<f64> = worth.groups().map(|(_, _, factor)| rounded(factor)).collect();
