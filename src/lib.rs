@@ -175,7 +175,9 @@ pub mod tokens;
 pub mod transcript;
 pub mod util;
 
+// In the program, another crate, these files cannot write the library's open structs as literals.
 #[cfg(feature = "python")]
+#[allow(clippy::field_reassign_with_default)]
 mod cli;
 #[cfg(feature = "python")]
 mod python;

@@ -4,7 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::Error;
+use crate::analysis::Error;
 
 create_exception!(
     recompact,

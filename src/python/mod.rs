@@ -31,23 +31,23 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
-    use super::audit::audit;
+    use crate::python::audit::audit;
     #[pymodule_export]
-    use super::check::check;
+    use crate::python::check::check;
     #[pymodule_export]
-    use super::conversations::read;
+    use crate::python::conversations::read;
     #[pymodule_export]
-    use super::documents::{Document, inspect};
+    use crate::python::documents::{Document, inspect};
     #[pymodule_export]
-    use super::error::RecompactError;
+    use crate::python::error::RecompactError;
     #[pymodule_export]
-    use super::results::{StudyResults, load};
+    use crate::python::results::{StudyResults, load};
     #[pymodule_export]
-    use super::run;
+    use crate::python::run;
     #[pymodule_export]
-    use super::settings::{known_settings, policy_toml};
+    use crate::python::settings::{known_settings, policy_toml};
     #[pymodule_export]
-    use super::study::{replay, sweep};
+    use crate::python::study::{replay, sweep};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
