@@ -21,7 +21,6 @@
 //! [[layer]]
 //! id = "trim"
 //! do = "truncate"
-//! scope = "request"
 //! protect_turns = 2
 //! max_chars = 500
 //! keep_head = 200
