@@ -84,13 +84,15 @@ def test_other_threads_go_on(codex):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_stops(tmp_path, codex):
-    for number in range(100):
+    for number in range(200):
         shutil.copy(codex, tmp_path / f"{number}.jsonl")
+    # Some seconds of work, also for a program that was optimised.
+    policies = ["lcc-s06", "lcc-s08", "lcc-s08-late", "claude-code", "anthropic-clear", "observation-mask", "sliding-window"]
     seen = []
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        recompact.replay(tmp_path, ["lcc-s06", "lcc-s08"], jobs=1, progress=lambda *state: seen.append(state))
+        recompact.replay(tmp_path, policies, jobs=1, progress=lambda *state: seen.append(state))
     done, total, _ = seen[-1]
     assert done < total
 
