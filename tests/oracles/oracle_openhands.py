@@ -77,12 +77,8 @@ class Condenser:
             item = ["user", event.summary] if isinstance(event, CondensationSummaryEvent) else self.items.get(event.id)
             if item is None:
                 continue
-            if item[0] != "call":
-                found.append(item)
-            elif item[1] == 0:
-                found.append(["assistant", item[2], [item[3]]])
-            else:
-                found[-1] = [*found[-1][:2], found[-1][2] + [item[3]]]
+            # Each call of a response is an event, and the text goes with the first.
+            found.append(item if item[0] != "call" else ["assistant", item[2] if item[1] == 0 else "", [item[3]]])
         return found, None
 
 
