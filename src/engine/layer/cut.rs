@@ -31,7 +31,7 @@ pub enum Snap {
     /// To older messages: more stay than the count says.
     #[default]
     Back,
-    /// To newer messages: fewer stay. With `cut = "turn"` and no typed message behind the position, to the next response with its
+    /// To newer messages: fewer stay. A summary may then cover the newest batch, too; where nothing replaces it, it stays. With `cut = "turn"` and no typed message behind the position, to the next response with its
     /// results; if there is none either, there is no cut.
     Forward,
 }
@@ -49,7 +49,7 @@ impl CutRule {
         (head, self.adjust_tail(snap, context, tail))
     }
 
-    /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none.
+    /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none. Forward that may be the end.
     pub fn adjust_tail(self, snap: Snap, context: &Context, tail: usize) -> usize {
         match snap {
             Snap::Back => self.move_back(context, tail),
@@ -93,10 +93,7 @@ impl CutRule {
         let may_begin = |at: usize| at == 0 || !continues_batch(context, at);
         match self {
             CutRule::Anywhere => tail,
-            // With only the rest of a batch behind the position, nothing would stay.
-            CutRule::PullBack | CutRule::Batch | CutRule::Run => {
-                first(&may_begin).unwrap_or_else(|| self.move_back(context, tail))
-            }
+            CutRule::PullBack | CutRule::Batch | CutRule::Run => first(&may_begin).unwrap_or(messages.len()),
             CutRule::Turn => {
                 let is_answered = |at: usize| {
                     uses_tools(context, &messages[at]) && messages.get(at + 1).is_some_and(|next| holds_results(context, next))

@@ -149,8 +149,10 @@ impl Drop {
         if counted <= self.max_messages {
             return Vec::new();
         }
-        let tail = counted - self.max_messages.saturating_sub(self.keep_first);
-        let (head, tail) = self.cut.adjust_span(self.snap, input.context, self.keep_first.min(tail), tail);
+        let planned = counted - self.max_messages.saturating_sub(self.keep_first);
+        let (head, tail) = self.cut.adjust_span(self.snap, input.context, self.keep_first.min(planned), planned);
+        // Only the rest of a batch is behind the cut: without it the request would be empty.
+        let tail = if tail == input.context.len() { self.cut.adjust_tail(Snap::Back, input.context, planned) } else { tail };
         if head >= tail {
             return Vec::new();
         }
