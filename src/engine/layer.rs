@@ -21,7 +21,7 @@ pub mod summarize;
 pub mod truncate;
 mod turn_count;
 
-pub use action::{Action, LayerTraits, Remains, SummarizerUse, Timing, WrongSetting};
+pub use action::{Action, LayerTraits, Remains, Stability, SummarizerUse, Timing, WrongSetting};
 pub use dedupe::path_asked_for;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RestoredSummary};
 pub use renamed::{RENAMED, Renamed, old_names, with_first_names};
@@ -226,6 +226,13 @@ macro_rules! layers {
                 }
             }
 
+            /// Returns whether the copy that it edited for the request before can be extended.
+            pub fn still_holds(&self, context: &Context) -> bool {
+                match self {
+                    $(Self::$kind(layer, state) => layer.still_holds(context, state)),*
+                }
+            }
+
             /// Takes in the context after the edits of its proposal were applied to it.
             pub fn settle(&mut self, context: &Context) {
                 match self {
@@ -271,6 +278,9 @@ impl LayerSpec {
 /// The input of a layer that is due.
 pub struct LayerInput<'a> {
     pub context: &'a Context<'a>,
+    /// Which copy of the context this is. That of a request extends the one of the request before, as the layer left it, if no layer
+    /// edited the history since.
+    pub scope: Scope,
     /// Index of the call whose request is being prepared.
     pub call: usize,
     /// Number of messages of the conversation that were appended so far.

@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::MessageUnit;
-use crate::engine::layer::{Layer, When, archive};
+use crate::engine::layer::{Layer, Stability, When, archive};
 use crate::engine::size;
 use crate::tokens::meter::{Meter, SizeUnit};
 
@@ -172,9 +172,19 @@ impl Policy {
     }
 
     /// Returns whether the view of one request can be extended to the view of the next: its layers decide the same again about old
-    /// messages.
+    /// messages. A threshold of the first layer is one of the whole history, which stays over it once it is, if only messages count.
     pub fn view_is_extendable(&self) -> bool {
-        let mut layers = self.layers.iter().filter(|layer| layer.for_request_only());
-        layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.spec.traits().is_stable)
+        let layers = || self.layers.iter().filter(|layer| layer.enabled && layer.for_request_only());
+        let is_alone = layers().count() == 1;
+        let grows = |layer: &Layer| layer.meter.or(self.meter).is_some_and(|meter| !meter.recorded);
+        layers().enumerate().all(|(at, layer)| {
+            let stays_over = layer.threshold.is_none() || at == 0 && grows(layer);
+            let is_stable = match layer.spec.traits().stability {
+                Stability::Unstable => false,
+                Stability::Alone => is_alone,
+                Stability::Stable => true,
+            };
+            layer.when == When::Always && stays_over && is_stable
+        })
     }
 }

@@ -21,6 +21,13 @@ pub enum Edit {
     Insert { at: usize, message: NewMessage },
 }
 
+impl Edit {
+    /// Returns whether it removes a single message of which nothing is left.
+    pub fn removes_message(&self) -> bool {
+        matches!(self, Self::Retain { keep, .. } if keep.is_empty())
+    }
+}
+
 /// A message that a layer inserts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMessage {

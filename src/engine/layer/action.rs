@@ -22,6 +22,12 @@ pub trait Action: Default {
     /// Takes in the context after the edits of its proposal were applied to it.
     fn settle(&self, _context: &Context, _state: &mut Self::State) {}
 
+    /// Returns whether the copy of the history that it edited for the request before, and that new messages extend, is still what it
+    /// would make of the whole history.
+    fn still_holds(&self, _context: &Context, _state: &Self::State) -> bool {
+        true
+    }
+
     /// Checks that its settings make sense together.
     ///
     /// # Errors
@@ -61,8 +67,7 @@ pub struct LayerTraits<'a> {
     pub rewrites_in_place: bool,
     /// Its output can contain parts of the removed blocks. If not, each block is kept as a whole or not at all.
     pub keeps_parts: bool,
-    /// Appended messages never change its decisions about older messages.
-    pub is_stable: bool,
+    pub stability: Stability,
     /// The texts that it writes are placeholders and markers, which should be the same in every request.
     pub writes_markers: bool,
     /// It puts back what another layer removed.
@@ -79,6 +84,18 @@ pub struct LayerTraits<'a> {
     pub archive_path: Option<&'a str>,
     /// Command line of the program that it starts.
     pub program: Option<&'a str>,
+}
+
+/// Whether a layer decides the same again about old messages when new ones are appended, so that the copy that it edited for one
+/// request can be extended to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stability {
+    /// Not always.
+    Unstable,
+    /// If no other layer edits the copy, and [`Action::still_holds`] does not deny it.
+    Alone,
+    /// Always.
+    Stable,
 }
 
 /// The moments at which a kind of layer can run.

@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
+use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing};
 use crate::engine::context::Context;
 use crate::tokens::meter::{SizeUnit, python_text};
 
@@ -44,7 +44,7 @@ impl Action for Archive {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: false,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: false,
             restores: false,
             repeats_record: false,

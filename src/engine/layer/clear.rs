@@ -30,7 +30,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::result_filter::{Candidate, results_from};
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing, WrongSetting};
+use super::{
+    Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing, WrongSetting,
+};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::tokens::meter::python_text;
@@ -92,7 +94,7 @@ impl Action for Clear {
             remains: Some(Remains::Nothing),
             rewrites_in_place: true,
             keeps_parts: false,
-            is_stable: !self.in_batches(),
+            stability: if self.in_batches() { Stability::Unstable } else { Stability::Stable },
             writes_markers: true,
             restores: false,
             repeats_record: false,

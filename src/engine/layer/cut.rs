@@ -1,6 +1,8 @@
 //! Where a span of messages may begin and end. `drop`, `keep` and `summarize` share these rules, so that "never between a call and
 //! its result" means the same in all of them.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,22 +33,26 @@ pub enum Snap {
     /// To older messages: more stay than the count says.
     #[default]
     Back,
-    /// To newer messages: fewer stay. A summary may then cover the newest batch, too; where nothing replaces it, it stays. With `cut = "turn"` and no typed message behind the position, to the next response with its
-    /// results; if there is none either, there is no cut.
+    /// To newer messages: fewer stay. A summary may then cover the newest batch, too; where nothing replaces it, it stays. With
+    /// `cut = "turn"` and no typed message behind the position, to the next response with its results; if there is none either,
+    /// there is no cut.
     Forward,
 }
 
 impl CutRule {
     /// Moves both ends of the span to remove, `head..tail`, to positions that this rule allows.
-    pub fn adjust_span(self, snap: Snap, context: &Context, mut head: usize, tail: usize) -> (usize, usize) {
-        if self == CutRule::Anywhere {
-            return (head, tail);
-        }
+    pub fn adjust_span(self, snap: Snap, context: &Context, head: usize, tail: usize) -> (usize, usize) {
+        (self.adjust_head(context, head..tail), self.adjust_tail(snap, context, tail))
+    }
+
+    /// Moves the start of a span to remove to a position that this rule allows, or else to its end.
+    pub fn adjust_head(self, context: &Context, span: Range<usize>) -> usize {
+        let (mut head, tail) = (span.start, span.end);
         let keeps_batch = !context.unit().is_whole() || head > 0 && uses_tools(context, &context.messages()[head - 1]);
-        while keeps_batch && head > 0 && head < tail && continues_batch(context, head) {
+        while self != CutRule::Anywhere && keeps_batch && head > 0 && head < tail && continues_batch(context, head) {
             head += 1;
         }
-        (head, self.adjust_tail(snap, context, tail))
+        head
     }
 
     /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none. Forward that may be the end.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing};
 use crate::engine::context::{Context, Edit};
 use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
@@ -90,7 +90,7 @@ impl Action for Dedupe {
             remains: Some(Remains::Copy(self.key)),
             rewrites_in_place: true,
             keeps_parts: false,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: true,
             restores: false,
             repeats_record: false,

@@ -20,6 +20,8 @@
 //!
 //! `keep = "dialogue"` keeps the typed messages and the final replies of earlier turns and removes their tool calls and results.
 
+mod gap;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -27,10 +29,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cut::{CutRule, Snap, turns_start};
-use super::{Action, LayerInput, LayerTraits, Proposal, Timing, TurnCount, turn_count};
+use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, Timing, TurnCount, turn_count};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
+use gap::Gap;
 
 /// Settings of `drop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -112,7 +115,7 @@ impl Default for Drop {
 }
 
 impl Action for Drop {
-    type State = ();
+    type State = Gap;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
@@ -120,7 +123,7 @@ impl Action for Drop {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: false,
-            is_stable: self.marker.is_none() && self.snap == Snap::Back && self.parts == RemovedParts::All,
+            stability: if self.forgets() { Stability::Stable } else { Stability::Alone },
             writes_markers: true,
             restores: false,
             repeats_record: false,
@@ -132,43 +135,78 @@ impl Action for Drop {
         }
     }
 
-    fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
+    fn propose(&self, input: &LayerInput, gap: &mut Gap) -> Proposal {
         let edits = match self.keep {
-            KeepRule::Newest => self.remove_middle(input),
+            KeepRule::Newest if input.scope == Scope::Request && !self.forgets() => self.remove_middle(input, gap),
+            KeepRule::Newest => self.remove_middle(input, &mut Gap::default()),
             KeepRule::Entered if input.first_new > 0 => vec![Edit::Drop { messages: 0..input.first_new }],
             KeepRule::Entered => Vec::new(),
             KeepRule::Dialogue => remove_tool_work(input),
         };
         Proposal { edits, ..Proposal::default() }
     }
+
+    /// A late result brings back its call, and the results that the call has already.
+    fn still_holds(&self, context: &Context, gap: &Gap) -> bool {
+        gap.pairs.is_empty() || pairs_in(context, &context.messages()[gap.read..], tool_pair).is_disjoint(&gap.pairs)
+    }
 }
 
 impl Drop {
-    fn remove_middle(&self, input: &LayerInput) -> Vec<Edit> {
-        let counted = turns_start(input.context, self.protect_turns);
+    /// Returns whether it decides by the messages that are left, and need not know what it removed before.
+    fn forgets(&self) -> bool {
+        let takes_whole_spans = self.parts == RemovedParts::All && self.repair == Repair::None;
+        self.keep != KeepRule::Newest || takes_whole_spans && self.snap == Snap::Back && self.marker.is_none()
+    }
+
+    /// Returns the edits that remove the middle of a context of which `gap` is gone already.
+    fn remove_middle(&self, input: &LayerInput, gap: &mut Gap) -> Vec<Edit> {
+        let context = input.context;
+        gap.read = context.len();
+        let counted = gap.in_history(turns_start(context, self.protect_turns));
         if counted <= self.max_messages {
             return Vec::new();
         }
         let planned = counted - self.max_messages.saturating_sub(self.keep_first);
-        let (head, tail) = self.cut.adjust_span(self.snap, input.context, self.keep_first.min(planned), planned);
+        let planned_here = gap.in_copy(planned);
+        let tail = self.cut.adjust_tail(self.snap, context, planned_here);
         // Only the rest of a batch is behind the cut: without it the request would be empty.
-        let tail = if tail == input.context.len() { self.cut.adjust_tail(Snap::Back, input.context, planned) } else { tail };
-        if head >= tail {
+        let tail = if tail == context.len() { self.cut.adjust_tail(Snap::Back, context, planned_here) } else { tail };
+        let first = self.keep_first.min(planned);
+        let head = gap.head.unwrap_or_else(|| self.cut.adjust_head(context, first..planned_here));
+        let span = head..tail.max(head + gap.markers());
+        if span.is_empty() {
             return Vec::new();
         }
-        if self.parts == RemovedParts::Tools {
-            return remove_tools(input.context, head..tail);
+        gap.head = Some(head);
+        match self.parts {
+            RemovedParts::All => self.remove_span(input, span, (counted - self.max_messages, gap)),
+            RemovedParts::Tools => remove_tools(context, span, gap),
+        }
+    }
+
+    /// Returns the edits that remove a span, and the marker of an earlier one with it. `excess`: messages over the limit.
+    fn remove_span(&self, input: &LayerInput, span: Range<usize>, (excess, gap): (usize, &mut Gap)) -> Vec<Edit> {
+        let n = span.len() - gap.markers() + gap.inside;
+        let values = [("n", &*n.to_string()), ("excess", &excess.to_string()), ("path", input.archive_path.unwrap_or_default())];
+        let marker = self.marker.as_ref().map(|marker| fill(marker, &values));
+        if span.len() == gap.markers() && marker == gap.marker {
+            return Vec::new();
         }
         // Edits go from back to front, so that each position is still valid: behind the span, the span, before the span.
         let (before, mut edits) = match self.repair {
             Repair::None => (None, Vec::new()),
-            Repair::Drop => remove_split_pairs(input.context, head, tail),
+            Repair::Drop => remove_split_pairs(input.context, span.start, span.end),
         };
-        edits.push(Edit::Drop { messages: head..tail });
-        if let Some(marker) = &self.marker {
-            let (n, excess) = ((tail - head).to_string(), (counted - self.max_messages).to_string());
-            let values = [("n", &*n), ("excess", &excess), ("path", input.archive_path.unwrap_or_default())];
-            edits.push(Edit::Insert { at: head, message: NewMessage::text(Role::User, fill(marker, &values)) });
+        gap.inside = n + edits.iter().filter(|edit| edit.removes_message()).count();
+        edits.push(Edit::Drop { messages: span.clone() });
+        if let Some(marker) = &marker {
+            edits.push(Edit::Insert { at: span.start, message: NewMessage::text(Role::User, marker) });
+        }
+        gap.marker = marker;
+        if before.as_ref().is_some_and(Edit::removes_message) {
+            gap.before += 1;
+            gap.head = Some(span.start - 1);
         }
         edits.extend(before);
         edits
@@ -198,6 +236,10 @@ fn pairs_in(context: &Context, messages: &[ContextMessage], pair_of: fn(BlockKin
     messages.iter().flat_map(|message| &message.blocks).filter_map(|id| pair_of(context.block(*id).kind)).collect()
 }
 
+fn tool_pair(kind: BlockKind) -> Option<PairId> {
+    tool_use_pair(kind).or_else(|| tool_result_pair(kind))
+}
+
 fn tool_use_pair(kind: BlockKind) -> Option<PairId> {
     if let BlockKind::ToolUse(pair) = kind { Some(pair) } else { None }
 }
@@ -208,19 +250,28 @@ fn tool_result_pair(kind: BlockKind) -> Option<PairId> {
 
 /// Returns the edits that remove the tool calls and results of a span, but not those with a half outside of it. Later messages come
 /// first, so that the positions of earlier ones stay valid.
-fn remove_tools(context: &Context, span: Range<usize>) -> Vec<Edit> {
+fn remove_tools(context: &Context, span: Range<usize>, gap: &mut Gap) -> Vec<Edit> {
     let messages = context.messages();
-    let pair_of = |kind| tool_use_pair(kind).or_else(|| tool_result_pair(kind));
     let outside = [&messages[..span.start], &messages[span.end..]];
-    let kept: BTreeSet<PairId> = outside.into_iter().flat_map(|messages| pairs_in(context, messages, pair_of)).collect();
-    let mut edits = Vec::new();
-    for message in span.rev() {
-        let stays = |id: &BlockId| pair_of(context.block(*id).kind).is_none_or(|pair| kept.contains(&pair));
-        let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
+    let kept: BTreeSet<PairId> = outside.into_iter().flat_map(|messages| pairs_in(context, messages, tool_pair)).collect();
+    let (mut edits, mut removed, mut first_with_tools) = (Vec::new(), 0, None);
+    for message in span.start.max(gap.without_tools)..span.end {
+        let pairs = || messages[message].blocks.iter().map(|id| (*id, tool_pair(context.block(*id).kind)));
+        let is_gone = |pair: &PairId| !kept.contains(pair);
+        let keep: Vec<_> = pairs().filter(|(_, pair)| !pair.as_ref().is_some_and(is_gone)).map(|(id, _)| id).collect();
+        gap.pairs.extend(pairs().filter_map(|(_, pair)| pair).filter(is_gone));
+        if pairs().any(|(_, pair)| pair.is_some_and(|pair| kept.contains(&pair))) {
+            first_with_tools.get_or_insert(message - removed);
+        }
         if keep.len() < messages[message].blocks.len() {
+            removed += usize::from(keep.is_empty());
             edits.push(Edit::Retain { message, keep });
         }
     }
+    gap.without_tools = first_with_tools.unwrap_or(span.end - removed);
+    gap.inside += removed;
+    gap.read -= removed;
+    edits.reverse();
     edits
 }
 

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cut::{CutRule, Snap};
-use super::{Action, LayerInput, LayerTraits, Proposal, Timing, WrongSetting};
+use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing, WrongSetting};
 use crate::engine::context::{Edit, NewMessage};
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
@@ -51,7 +51,7 @@ impl Action for Keep {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: false,
-            is_stable: self.marker.is_none(),
+            stability: if self.marker.is_none() { Stability::Stable } else { Stability::Unstable },
             writes_markers: true,
             restores: false,
             repeats_record: false,

@@ -27,7 +27,8 @@ use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
 use super::{
-    Action, BlockPosition, LayerInput, LayerTraits, ListContent, NewFile, Proposal, Remains, ResultFilter, ScanCursor, Timing,
+    Action, BlockPosition, LayerInput, LayerTraits, ListContent, NewFile, Proposal, Remains, ResultFilter, ScanCursor, Stability,
+    Timing,
 };
 use crate::engine::context::Context;
 use crate::engine::layer::FileKind;
@@ -110,7 +111,7 @@ impl Action for Persist {
             remains: Some(Remains::File),
             rewrites_in_place: false,
             keeps_parts: true,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: true,
             restores: false,
             repeats_record: false,

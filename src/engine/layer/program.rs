@@ -22,7 +22,9 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive;
-use super::{Action, FileKind, LayerInput, LayerTraits, NewFile, Proposal, Scope, SummarizerUse, Timing, WrongSetting};
+use super::{
+    Action, FileKind, LayerInput, LayerTraits, NewFile, Proposal, Scope, Stability, SummarizerUse, Timing, WrongSetting,
+};
 use crate::engine::context::Context;
 use crate::engine::external::{
     Answer, Decision, ExternalRequest, ExternalSession, Item, Listing, MessageId, PlannedUnit, Seen, SessionStart, Shape,
@@ -85,7 +87,7 @@ impl Action for Program {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: true,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: true,
             restores: false,
             repeats_record: false,

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ScanCursor, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ScanCursor, Stability, Timing};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::engine::layer::RestoredSummary;
 use crate::transcript::conversation::{BlockKind, Message, Origin, PairId, RecordedEdit};
@@ -59,7 +59,7 @@ impl Action for Recorded {
             remains: Some(Remains::Nothing),
             rewrites_in_place: false,
             keeps_parts: true,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: false,
             restores: false,
             repeats_record: true,

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Stability, Timing};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{BlockKind, Origin, Role, text_wire};
 use crate::util::template::fill;
@@ -67,7 +67,7 @@ impl Action for Restore {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: true,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: false,
             restores: true,
             repeats_record: false,

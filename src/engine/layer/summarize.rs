@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cut::{CutRule, Snap};
-use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, Timing, WrongSetting};
+use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, Stability, SummarizerUse, Timing, WrongSetting};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
 use crate::llm::prompt::{Instructions, PROMPTS};
 use crate::tokens::meter::SizeUnit;
@@ -159,7 +159,7 @@ impl Action for Summarize {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: true,
-            is_stable: false,
+            stability: Stability::Unstable,
             writes_markers: false,
             restores: false,
             repeats_record: false,

@@ -35,8 +35,8 @@ use serde::{Deserialize, Serialize};
 use super::cut::turns_start;
 use super::result_filter::Candidate;
 use super::{
-    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing, TurnCount,
-    turn_count,
+    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing,
+    TurnCount, turn_count,
 };
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
@@ -93,7 +93,7 @@ impl Action for Truncate {
             remains: Some(Remains::Part),
             rewrites_in_place: true,
             keeps_parts: true,
-            is_stable: true,
+            stability: Stability::Stable,
             writes_markers: true,
             restores: false,
             repeats_record: false,

@@ -75,7 +75,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     pub fn run_before_request(&mut self, history: &mut ContextState<'a>, call: &CallState<'a>) {
         for (index, layer) in self.setup.policy.layers.iter().enumerate() {
             if layer.enabled && layer.runs_before_requests() && !layer.for_request_only() {
-                self.run_if_due(history, index, layer, call);
+                self.run_if_due(history, None, index, layer, call);
             }
         }
     }
@@ -89,25 +89,36 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
     }
 
-    /// Runs one layer if its `when` says that it is due.
-    pub fn run_if_due(&mut self, target: &mut ContextState<'a>, index: usize, layer: &Layer, call: &CallState<'a>) {
-        match is_due(self.setup, &layer.when, call.index, self.turns, call.typed) {
-            Ok(true) => {
-                self.run(target, index, layer, call);
+    /// Runs one layer if its `when` says that it is due. `measured` is the context that its threshold is about, if that is not the one
+    /// that it edits.
+    pub fn run_if_due(
+        &mut self,
+        target: &mut ContextState<'a>,
+        measured: Option<&Context>,
+        index: usize,
+        layer: &Layer,
+        call: &CallState<'a>,
+    ) {
+        let due = is_due(self.setup, &layer.when, call.index, self.turns, call.typed);
+        match due {
+            Ok(due) if due || matches!(layer.when, When::UserTurn | When::Turns(_)) => {
+                let is_over = self.check_threshold(index, layer, measured.unwrap_or(&target.context), call, due) != Some(false);
+                if due && is_over {
+                    self.act(target, index, layer, call);
+                }
             }
-            Ok(false) if matches!(layer.when, When::UserTurn | When::Turns(_)) => {
-                self.check_threshold(index, layer, &target.context, call, false);
-            }
-            Ok(false) => {}
+            Ok(_) => {}
             Err(why) => self.log_event(call, index, EventKind::Skipped { why }),
         }
     }
 
     /// Runs one layer if it is over its threshold; returns whether it edited the context.
     pub fn run(&mut self, target: &mut ContextState<'a>, index: usize, layer: &Layer, call: &CallState<'a>) -> bool {
-        if self.check_threshold(index, layer, &target.context, call, true) == Some(false) {
-            return false;
-        }
+        self.check_threshold(index, layer, &target.context, call, true) != Some(false) && self.act(target, index, layer, call)
+    }
+
+    /// Lets one layer act; returns whether it edited the context.
+    fn act(&mut self, target: &mut ContextState<'a>, index: usize, layer: &Layer, call: &CallState<'a>) -> bool {
         let checks = self.journal.threshold_checks.len();
         let archive = self.archive_before(layer);
         let path = archive.map(|(_, template)| fill(template, &[("n", &(self.archives + 1).to_string())]));
@@ -168,6 +179,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let messages = target.context.messages();
         let input = LayerInput {
             context: &target.context,
+            scope: self.setup.policy.layers[index].scope,
             call: call.index,
             messages_read: call.messages_read,
             // A response of only thinking may be gone, so the new messages are also limited by their number.

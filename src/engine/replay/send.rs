@@ -109,8 +109,11 @@ impl<'a> ReplayRun<'a, '_> {
             // The view of the previous request is over, if a proposal made one.
             return self.view.take().is_some();
         }
-        let rebuild =
-            !proposals.is_empty() || self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
+        let still_holds = |view: &ContextState| view.layers.iter().all(|layer| layer.still_holds(&view.context));
+        let rebuild = !proposals.is_empty()
+            || self.history.context.has_changes()
+            || !policy.view_is_extendable()
+            || !self.view.as_ref().is_some_and(still_holds);
         if rebuild {
             self.view = Some(ContextState::new(self.history.context.view(), self.runner.setup));
         }
@@ -119,8 +122,10 @@ impl<'a> ReplayRun<'a, '_> {
             for (index, proposal) in proposals {
                 self.runner.apply_proposal(view, index, proposal, call);
             }
+            // The first layer would meet the whole history.
+            let mut whole = (!rebuild).then_some(&self.history.context);
             for (index, layer) in layers {
-                self.runner.run_if_due(view, index, layer, call);
+                self.runner.run_if_due(view, whole.take(), index, layer, call);
             }
         }
         self.swap_synthetic_blocks();

@@ -160,7 +160,7 @@ const LOW: [(&str, &[&str]); 18] = [
 ];
 
 /// Layers that no preset has.
-const OWN: [&str; 11] = [
+const OWN: [&str; 14] = [
     r#"
         [[layer]]
         id = "entry"
@@ -314,6 +314,39 @@ const OWN: [&str; 11] = [
         keep_first = 1
         cut = "anywhere"
         repair = "drop"
+    "#,
+    r#"
+        [[layer]]
+        id = "window"
+        do = "drop"
+        scope = "request"
+        max_messages = 6
+        keep_first = 2
+        cut = "anywhere"
+        repair = "drop"
+        marker = "[{n} gone, {excess} too many]"
+    "#,
+    r#"
+        [[layer]]
+        id = "window"
+        do = "drop"
+        scope = "request"
+        max_messages = 6
+        keep_first = 2
+        cut = "pull-back"
+        protect_turns = 1
+        marker = "[{n} gone]"
+    "#,
+    r#"
+        [[layer]]
+        id = "tools"
+        do = "drop"
+        scope = "request"
+        max_messages = 5
+        keep_first = 2
+        parts = "tools"
+        cut = "turn"
+        snap = "forward"
     "#,
     r#"
         [[layer]]
