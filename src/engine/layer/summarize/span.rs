@@ -27,21 +27,28 @@ impl Summarize {
 
     /// Returns the part of a span that `input_tokens` lets the summarizer read: its newest messages.
     ///
-    /// LangChain, which has such a limit, also reads the end of the message that does not fit; that is not modelled, but a typed
-    /// message of which the end fits counts as a beginning.
+    /// LangChain, which has such a limit, also reads the last lines that fit of the message before them. What it reads of that message
+    /// is not modelled, but that it is a typed beginning is: often it is the only one.
     pub(super) fn read_span(&self, input: &LayerInput, span: Range<usize>) -> Range<usize> {
         let Some(max_tokens) = self.input_tokens else { return span };
         let (context, meter) = (input.context, input.meter);
         let (mut size, mut from) = (0, span.end);
         while from > span.start {
-            size += context.message_size(&context.messages()[from - 1], meter.unit);
-            if meter.apply(size) > max_tokens {
+            let with_next = size + context.message_size(&context.messages()[from - 1], meter.unit);
+            if meter.apply(with_next) > max_tokens {
                 break;
             }
-            from -= 1;
+            (size, from) = (with_next, from - 1);
         }
         if self.input_start == InputStart::Typed {
-            let first = from.saturating_sub(1).max(span.start);
+            let ends_fitting = |at: usize| {
+                let message = &context.messages()[at];
+                let text: String = message.blocks.iter().map(|id| context.block(*id).text()).collect();
+                let last_line = text.rsplit('\n').next().unwrap_or_default();
+                let line_size = meter.unit.message(message.role, message.is_string_content, 1, meter.unit.text(last_line));
+                !text.is_empty() && meter.apply(size + line_size) <= max_tokens
+            };
+            let first = if from > span.start && ends_fitting(from - 1) { from - 1 } else { from };
             from = (first..span.end).find(|at| context.messages()[*at].typed).unwrap_or(span.end);
         }
         from..span.end
