@@ -254,21 +254,27 @@ fn remove_tools(context: &Context, span: Range<usize>, gap: &mut Gap) -> Vec<Edi
     let messages = context.messages();
     let outside = [&messages[..span.start], &messages[span.end..]];
     let kept: BTreeSet<PairId> = outside.into_iter().flat_map(|messages| pairs_in(context, messages, tool_pair)).collect();
-    let (mut edits, mut removed, mut first_with_tools) = (Vec::new(), 0, None);
-    for message in span.start.max(gap.without_tools)..span.end {
-        let pairs = || messages[message].blocks.iter().map(|id| (*id, tool_pair(context.block(*id).kind)));
-        let is_gone = |pair: &PairId| !kept.contains(pair);
-        let keep: Vec<_> = pairs().filter(|(_, pair)| !pair.as_ref().is_some_and(is_gone)).map(|(id, _)| id).collect();
-        gap.pairs.extend(pairs().filter_map(|(_, pair)| pair).filter(is_gone));
-        if pairs().any(|(_, pair)| pair.is_some_and(|pair| kept.contains(&pair))) {
-            first_with_tools.get_or_insert(message - removed);
+    if !gap.waiting.is_subset(&kept) {
+        gap.scanned = gap.first_waiting;
+        gap.waiting.clear();
+    }
+    let (mut edits, mut removed) = (Vec::new(), 0);
+    for message in span.start.max(gap.scanned)..span.end {
+        let pairs = messages[message].blocks.iter().filter_map(|id| tool_pair(context.block(*id).kind));
+        let stays = |id: &BlockId| tool_pair(context.block(*id).kind).is_none_or(|pair| kept.contains(&pair));
+        let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
+        let (waiting, gone): (Vec<_>, Vec<_>) = pairs.partition(|pair| kept.contains(pair));
+        if gap.waiting.is_empty() && !waiting.is_empty() {
+            gap.first_waiting = message - removed;
         }
+        gap.waiting.extend(waiting);
+        gap.pairs.extend(gone);
         if keep.len() < messages[message].blocks.len() {
             removed += usize::from(keep.is_empty());
             edits.push(Edit::Retain { message, keep });
         }
     }
-    gap.without_tools = first_with_tools.unwrap_or(span.end - removed);
+    gap.scanned = span.end - removed;
     gap.inside += removed;
     gap.read -= removed;
     edits.reverse();

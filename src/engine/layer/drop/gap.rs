@@ -16,8 +16,11 @@ pub struct Gap {
     pub before: usize,
     /// The text of the marker at `head`.
     pub marker: Option<String>,
-    /// Messages before this one have no tool calls and results that could go.
-    pub without_tools: usize,
+    /// Tool calls and results that stay in the span, because their other halves are outside of it, and the first message with one.
+    pub waiting: BTreeSet<PairId>,
+    pub first_waiting: usize,
+    /// Messages of the span before this one have no others.
+    pub scanned: usize,
     /// Tool calls and results of the span that are gone, and how many messages of the copy were looked at for more of them.
     pub pairs: BTreeSet<PairId>,
     pub read: usize,
