@@ -46,6 +46,8 @@ pub struct Context<'a> {
     totals: MessageSizes,
     /// Sum of the sizes of all messages ever appended, in each unit.
     appended: MessageSizes,
+    /// The message of which a block was rewritten last, and the sums of the sizes of its blocks; `None` if messages changed since.
+    rewritten_last: Option<(usize, MessageSizes)>,
     faults: Faults,
     changes: Vec<Change>,
     newest: Newest,
@@ -66,6 +68,7 @@ impl<'a> Context<'a> {
             messages: Vec::new(),
             totals: [0; SizeUnit::MAX_UNITS],
             appended: [0; SizeUnit::MAX_UNITS],
+            rewritten_last: None,
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
             newest: Newest::default(),
@@ -220,6 +223,7 @@ impl<'a> Context<'a> {
             messages: self.messages.clone(),
             totals: self.totals,
             appended: self.appended,
+            rewritten_last: None,
             faults: self.faults.clone(),
             changes: Vec::new(),
             newest: self.newest,
@@ -271,17 +275,27 @@ impl<'a> Context<'a> {
         self.changes.push(Change { kind, cause, at, removed, added });
     }
 
-    pub(super) fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
-        let mut sizes = [0; SizeUnit::MAX_UNITS];
+    fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
+        self.with_frame(message, self.sums_of_blocks(message))
+    }
+
+    /// Returns the sums of the sizes of a message's blocks.
+    fn sums_of_blocks(&self, message: &ContextMessage) -> MessageSizes {
+        let mut sums = [0; SizeUnit::MAX_UNITS];
         for id in &message.blocks {
-            for (sum, size) in sizes.iter_mut().zip(self.sizes_of(*id)) {
+            for (sum, size) in sums.iter_mut().zip(self.sizes_of(*id)) {
                 *sum += size;
             }
         }
-        for (size, unit) in sizes.iter_mut().zip(self.sizes.units()) {
+        sums
+    }
+
+    /// Adds what a message has besides its blocks to the sums of their sizes.
+    fn with_frame(&self, message: &ContextMessage, mut sums: MessageSizes) -> MessageSizes {
+        for (size, unit) in sums.iter_mut().zip(self.sizes.units()) {
             *size = unit.message(message.role, message.is_string_content, message.blocks.len(), *size);
         }
-        sizes
+        sums
     }
 
     fn sizes_of(&self, id: BlockId) -> &[u64] {
@@ -294,6 +308,7 @@ impl<'a> Context<'a> {
 
     /// Adds a message to the totals and returns its sizes.
     fn add_to_totals(&mut self, message: &ContextMessage) -> MessageSizes {
+        self.rewritten_last = None;
         let sizes = self.sizes_of_message(message);
         for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total += size;
@@ -307,6 +322,7 @@ impl<'a> Context<'a> {
     }
 
     fn subtract_from_totals(&mut self, message: &ContextMessage) {
+        self.rewritten_last = None;
         let sizes = self.sizes_of_message(message);
         for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total -= size;

@@ -119,12 +119,19 @@ impl Context<'_> {
                 *total = *total - before + after;
             }
         } else {
-            let before = self.sizes_of_message(&self.messages[message]);
+            // One after another, many blocks of one message may be rewritten.
+            let known = self.rewritten_last.take().filter(|(at, _)| *at == message);
+            let mut sums = known.map_or_else(|| self.sums_of_blocks(&self.messages[message]), |(_, sums)| sums);
+            let before = self.with_frame(&self.messages[message], sums);
             self.messages[message].blocks[block] = new;
-            let after = self.sizes_of_message(&self.messages[message]);
+            for (sum, (before, after)) in sums.iter_mut().zip(self.sizes_of(old).iter().zip(self.sizes_of(new))) {
+                *sum = *sum - before + after;
+            }
+            let after = self.with_frame(&self.messages[message], sums);
             for (total, (before, after)) in self.totals.iter_mut().zip(before.iter().zip(after)) {
                 *total = *total - before + after;
             }
+            self.rewritten_last = Some((message, sums));
         }
         self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
     }

@@ -57,13 +57,18 @@ impl CutRule {
 
     /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none. Forward that may be the end.
     pub fn adjust_tail(self, snap: Snap, context: &Context, tail: usize) -> usize {
+        self.adjust_tail_again(snap, context, tail, &mut KnownRun::default())
+    }
+
+    /// Does the same, with what was found for the request before.
+    pub fn adjust_tail_again(self, snap: Snap, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
         match snap {
-            Snap::Back => self.move_back(context, tail),
+            Snap::Back => self.move_back(context, tail, known),
             Snap::Forward => self.move_forward(context, tail),
         }
     }
 
-    fn move_back(self, context: &Context, mut tail: usize) -> usize {
+    fn move_back(self, context: &Context, mut tail: usize, known: &mut KnownRun) -> usize {
         let message_at = |at: usize| context.messages().get(at);
         let splits_batch = |at: usize| {
             let follows_calls = |at: usize| uses_tools(context, &context.messages()[at - 1]);
@@ -79,9 +84,12 @@ impl CutRule {
             }
             CutRule::Run => {
                 let is_tool_work = |at: usize| message_at(at).is_some_and(|message| holds_tools(context, message));
+                let from = tail;
+                let knows = |at: usize, known: &KnownRun| known.moves == context.moves() && known.from == at && known.start < at;
                 while tail > 0 && is_tool_work(tail) && is_tool_work(tail - 1) {
-                    tail -= 1;
+                    tail = if knows(tail, known) { known.start } else { tail - 1 };
                 }
+                *known = KnownRun { from, start: tail, moves: context.moves() };
             }
             CutRule::Turn => {
                 while tail > 0 && message_at(tail).is_some_and(|message| !message.typed) || splits_batch(tail) {
@@ -109,6 +117,15 @@ impl CutRule {
             }
         }
     }
+}
+
+/// A position and the start of the run of tool calls around it. As long as no message moves, the run can only grow at its end, so that
+/// nobody has to walk through it again.
+#[derive(Debug, Default)]
+pub struct KnownRun {
+    from: usize,
+    start: usize,
+    moves: u32,
 }
 
 /// Returns where the newest `turns` turns begin: at a typed message, or earlier if that message also holds tool results. With fewer

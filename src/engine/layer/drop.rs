@@ -28,7 +28,7 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cut::{CutRule, Snap, turns_start};
+use super::cut::{CutRule, KnownRun, Snap, turns_start};
 use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, Timing, TurnCount, turn_count};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
@@ -114,8 +114,15 @@ impl Default for Drop {
     }
 }
 
+/// What a layer remembers between its runs.
+#[derive(Debug, Default)]
+pub struct DropState {
+    gap: Gap,
+    run: KnownRun,
+}
+
 impl Action for Drop {
-    type State = Gap;
+    type State = DropState;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
@@ -135,10 +142,12 @@ impl Action for Drop {
         }
     }
 
-    fn propose(&self, input: &LayerInput, gap: &mut Gap) -> Proposal {
+    fn propose(&self, input: &LayerInput, state: &mut DropState) -> Proposal {
+        if input.scope != Scope::Request || self.forgets() {
+            state.gap = Gap::default();
+        }
         let edits = match self.keep {
-            KeepRule::Newest if input.scope == Scope::Request && !self.forgets() => self.remove_middle(input, gap),
-            KeepRule::Newest => self.remove_middle(input, &mut Gap::default()),
+            KeepRule::Newest => self.remove_middle(input, state),
             KeepRule::Entered if input.first_new > 0 => vec![Edit::Drop { messages: 0..input.first_new }],
             KeepRule::Entered => Vec::new(),
             KeepRule::Dialogue => remove_tool_work(input),
@@ -147,7 +156,7 @@ impl Action for Drop {
     }
 
     /// A late result brings back its call, and the results that the call has already.
-    fn still_holds(&self, context: &Context, gap: &Gap) -> bool {
+    fn still_holds(&self, context: &Context, DropState { gap, .. }: &DropState) -> bool {
         gap.pairs.is_empty() || pairs_in(context, &context.messages()[gap.read..], tool_pair).is_disjoint(&gap.pairs)
     }
 }
@@ -160,7 +169,7 @@ impl Drop {
     }
 
     /// Returns the edits that remove the middle of a context of which `gap` is gone already.
-    fn remove_middle(&self, input: &LayerInput, gap: &mut Gap) -> Vec<Edit> {
+    fn remove_middle(&self, input: &LayerInput, DropState { gap, run }: &mut DropState) -> Vec<Edit> {
         let context = input.context;
         gap.read = context.len();
         let counted = gap.in_history(turns_start(context, self.protect_turns));
@@ -169,7 +178,7 @@ impl Drop {
         }
         let planned = counted - self.max_messages.saturating_sub(self.keep_first);
         let planned_here = gap.in_copy(planned);
-        let tail = self.cut.adjust_tail(self.snap, context, planned_here);
+        let tail = self.cut.adjust_tail_again(self.snap, context, planned_here, run);
         // Only the rest of a batch is behind the cut: without it the request would be empty.
         let tail = if tail == context.len() { self.cut.adjust_tail(Snap::Back, context, planned_here) } else { tail };
         let first = self.keep_first.min(planned);
