@@ -12,6 +12,7 @@ mod message;
 mod message_unit;
 mod newest;
 mod rewrite_cache;
+mod turns;
 mod validity;
 mod wire;
 

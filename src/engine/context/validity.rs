@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::Cause;
 use super::message::ContextMessage;
+use super::turns::Turns;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 
 /// Why an API would refuse a request.
@@ -71,6 +72,7 @@ pub struct Faults {
     uses: Vec<u32>,
     /// The turn at the end of the messages, which further messages may continue.
     open_turn: Option<OpenTurn>,
+    turns: Turns,
 }
 
 /// A turn at the end of the messages.
@@ -125,6 +127,7 @@ impl Faults {
             replaced_from: usize::MAX,
             uses: vec![0; pairs],
             open_turn: None,
+            turns: Turns::default(),
         }
     }
 
@@ -183,7 +186,8 @@ impl Faults {
         let Some(stale) = self.stale_from.take() else { return };
         let is_continued = |turn: &OpenTurn| turn.end == stale && turn.is_continued_by(&messages[stale..]);
         let open_turn = self.open_turn.take().filter(is_continued);
-        let from = if open_turn.is_some() { stale } else { rescan_start(messages, stale) };
+        let from = if open_turn.is_some() { stale } else { self.turns.rescan_start(messages, stale) };
+        self.turns.update(messages, stale, block);
         let kept = self.faults.partition_point(|fault| fault.message < from);
         self.unchanged = self.unchanged.min(kept);
         let before: FxHashMap<_, _> = self.faults.drain(kept..).map(|old| ((old.kind, old.block), old.cause)).collect();
@@ -200,17 +204,6 @@ impl Faults {
         self.open_turn = messages.last().map(|last| OpenTurn { end: messages.len(), role: last.role, pending, results });
         self.faults.extend(faults);
     }
-}
-
-/// Returns the index where checking must start again: the assistant turn whose results may have changed, at most two turns back.
-fn rescan_start(messages: &[ContextMessage], changed: usize) -> usize {
-    let mut at = changed.min(messages.len());
-    for role in [Role::User, Role::Assistant] {
-        while at > 0 && messages[at - 1].role == role {
-            at -= 1;
-        }
-    }
-    at
 }
 
 struct FaultScan<'l, 'a> {

@@ -119,8 +119,8 @@ impl CutRule {
     }
 }
 
-/// A position and the start of the run of tool calls around it. As long as no message moves, the run can only grow at its end, so that
-/// nobody has to walk through it again.
+/// A position and the start of the run of tool calls around it. As long as no message moves, the run only grows at its end, so a later
+/// search can stop here.
 #[derive(Debug, Default)]
 pub struct KnownRun {
     from: usize,
