@@ -13,14 +13,17 @@ mod giant_item;
 mod inflated;
 mod irrecoverable;
 mod last_request_survival;
+mod lost_to_fallback;
 mod meter_error;
 mod needs_later;
 mod never_fired;
+mod noop_fold;
 mod overwrite;
 mod pairs;
 mod prefix_break;
 mod reread;
 pub mod secret;
+mod self_summary;
 pub mod spilled;
 mod thrash;
 mod too_late;
@@ -85,6 +88,8 @@ rules![
     pairs Error,
     prefix_break Warning,
     thrash Warning,
+    noop_fold Warning,
+    self_summary Warning,
     inflated Warning,
     never_fired Note,
     too_late Warning,
@@ -102,6 +107,7 @@ rules![
     fold_input_overflow Error,
     fold_input_cut Warning,
     blind_summary Warning,
+    lost_to_fallback Warning,
     irrecoverable Warning,
     archive_growth Warning,
     meter_error Warning;

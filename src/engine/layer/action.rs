@@ -68,6 +68,8 @@ pub struct LayerTraits<'a> {
     /// Its output can contain parts of the removed blocks. If not, each block is kept as a whole or not at all.
     pub keeps_parts: bool,
     pub stability: Stability,
+    /// Number of messages above which it removes some, if its rules allow it.
+    pub max_messages: Option<usize>,
     /// The texts that it writes are placeholders and markers, which should be the same in every request.
     pub writes_markers: bool,
     /// It puts back what another layer removed.

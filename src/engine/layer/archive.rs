@@ -45,6 +45,7 @@ impl Action for Archive {
             rewrites_in_place: false,
             keeps_parts: false,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: false,
             restores: false,
             repeats_record: false,

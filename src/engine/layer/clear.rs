@@ -95,6 +95,7 @@ impl Action for Clear {
             rewrites_in_place: true,
             keeps_parts: false,
             stability: if self.in_batches() { Stability::Unstable } else { Stability::Stable },
+            max_messages: None,
             writes_markers: true,
             restores: false,
             repeats_record: false,

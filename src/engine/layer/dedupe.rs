@@ -91,6 +91,7 @@ impl Action for Dedupe {
             rewrites_in_place: true,
             keeps_parts: false,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: true,
             restores: false,
             repeats_record: false,

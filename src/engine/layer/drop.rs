@@ -131,6 +131,7 @@ impl Action for Drop {
             rewrites_in_place: false,
             keeps_parts: false,
             stability: if self.forgets() { Stability::Stable } else { Stability::Alone },
+            max_messages: (self.keep == KeepRule::Newest && self.protect_turns == 0).then_some(self.max_messages),
             writes_markers: true,
             restores: false,
             repeats_record: false,

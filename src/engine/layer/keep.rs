@@ -52,6 +52,7 @@ impl Action for Keep {
             rewrites_in_place: false,
             keeps_parts: false,
             stability: if self.marker.is_none() { Stability::Stable } else { Stability::Unstable },
+            max_messages: None,
             writes_markers: true,
             restores: false,
             repeats_record: false,

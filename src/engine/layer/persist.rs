@@ -112,6 +112,7 @@ impl Action for Persist {
             rewrites_in_place: false,
             keeps_parts: true,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: true,
             restores: false,
             repeats_record: false,

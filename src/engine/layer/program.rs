@@ -88,6 +88,7 @@ impl Action for Program {
             rewrites_in_place: false,
             keeps_parts: true,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: true,
             restores: false,
             repeats_record: false,

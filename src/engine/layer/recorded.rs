@@ -60,6 +60,7 @@ impl Action for Recorded {
             rewrites_in_place: false,
             keeps_parts: true,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: false,
             restores: false,
             repeats_record: true,

@@ -68,6 +68,7 @@ impl Action for Restore {
             rewrites_in_place: false,
             keeps_parts: true,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: false,
             restores: true,
             repeats_record: false,

@@ -160,6 +160,7 @@ impl Action for Summarize {
             rewrites_in_place: false,
             keeps_parts: true,
             stability: Stability::Unstable,
+            max_messages: None,
             writes_markers: false,
             restores: false,
             repeats_record: false,

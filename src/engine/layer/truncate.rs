@@ -94,6 +94,7 @@ impl Action for Truncate {
             rewrites_in_place: true,
             keeps_parts: true,
             stability: Stability::Stable,
+            max_messages: None,
             writes_markers: true,
             restores: false,
             repeats_record: false,
