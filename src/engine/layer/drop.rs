@@ -269,19 +269,19 @@ fn remove_tools(context: &Context, span: Range<usize>, gap: &mut Gap) -> Vec<Edi
         gap.waiting.clear();
     }
     let (mut edits, mut removed) = (Vec::new(), 0);
-    for message in span.start.max(gap.scanned)..span.end {
-        let pairs = messages[message].blocks.iter().filter_map(|id| tool_pair(context.block(*id).kind));
+    for (index, message) in messages.iter().enumerate().take(span.end).skip(span.start.max(gap.scanned)) {
+        let pairs = message.blocks.iter().filter_map(|id| tool_pair(context.block(*id).kind));
         let stays = |id: &BlockId| tool_pair(context.block(*id).kind).is_none_or(|pair| kept.contains(&pair));
-        let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
+        let keep: Vec<_> = message.blocks.iter().copied().filter(stays).collect();
         let (waiting, gone): (Vec<_>, Vec<_>) = pairs.partition(|pair| kept.contains(pair));
         if gap.waiting.is_empty() && !waiting.is_empty() {
-            gap.first_waiting = message - removed;
+            gap.first_waiting = index - removed;
         }
         gap.waiting.extend(waiting);
         gap.pairs.extend(gone);
-        if keep.len() < messages[message].blocks.len() {
+        if keep.len() < message.blocks.len() {
             removed += usize::from(keep.is_empty());
-            edits.push(Edit::Retain { message, keep });
+            edits.push(Edit::Retain { message: index, keep });
         }
     }
     gap.scanned = span.end - removed;
