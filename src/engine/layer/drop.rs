@@ -130,7 +130,7 @@ impl Action for Drop {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: false,
-            stability: if self.forgets() { Stability::Stable } else { Stability::Alone },
+            stability: self.stability(),
             max_messages: (self.keep == KeepRule::Newest && self.protect_turns == 0).then_some(self.max_messages),
             writes_markers: true,
             restores: false,
@@ -163,6 +163,17 @@ impl Action for Drop {
 }
 
 impl Drop {
+    /// Which tool work stays depends on where the newest messages begin, and with a head, or with rules for the cut, the copy without
+    /// the older tool work gives another place for that than the whole history.
+    fn stability(&self) -> Stability {
+        let counts_from_the_end = self.keep_first == 0 && self.protect_turns == 0 && self.cut == CutRule::Anywhere;
+        match self.parts {
+            _ if self.forgets() => Stability::Stable,
+            RemovedParts::Tools if !counts_from_the_end => Stability::Unstable,
+            RemovedParts::All | RemovedParts::Tools => Stability::Alone,
+        }
+    }
+
     /// Returns whether it decides by the messages that are left, and need not know what it removed before.
     fn forgets(&self) -> bool {
         let takes_whole_spans = self.parts == RemovedParts::All && self.repair == Repair::None;
