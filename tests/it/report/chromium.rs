@@ -23,7 +23,7 @@ pub struct Browser {
 }
 
 /// Longest time for an answer.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Browser {
     /// Fails where chromium is not installed: only tests that are ignored by default may ask for it.
