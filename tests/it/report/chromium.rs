@@ -121,12 +121,15 @@ impl Browser {
         value.as_str().unwrap_or_else(|| panic!("{expression}: {value}")).to_owned()
     }
 
-    /// Moves the mouse to the middle of the element of a selector, and clicks there if asked.
+    /// Moves the mouse to the middle of the element of a selector, and clicks there if asked. Waits until the element is at rest: a page
+    /// that still scrolls, or lays out its rows, would move it away from the mouse.
     #[track_caller]
     pub fn point(&mut self, selector: &str, click: bool) {
         let middle = format!(
-            "(() => {{ const of = document.querySelector({selector:?}); of.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
-             const box = of.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+            "new Promise(done => {{ const of = document.querySelector({selector:?}); let before = ''; \
+             const wait = () => {{ of.scrollIntoView({{block: 'center', behavior: 'instant'}}); const box = of.getBoundingClientRect(); \
+             const at = [box.x + box.width / 2, box.y + box.height / 2]; const now = `${{at}}`; \
+             if (now === before) done(at); else {{ before = now; setTimeout(wait, 50); }} }}; wait(); }})"
         );
         let at = self.eval(&middle);
         let mouse = |kind: &str, count: u32| json!({"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": count});

@@ -83,8 +83,7 @@ fn html_leads_from_lost_facts_and_findings_to_calls() {
     let rows = "document.querySelectorAll('#found-rows tbody tr').length";
     assert_eq!((browser.text(found), browser.number(rows)), ("50 of 60 shown".to_owned(), 50.0));
     assert_eq!(browser.text("document.querySelector('#found-rows tbody tr').innerText.split('\\t')[2]"), "policy-1");
-    // Rows that are still being laid out may move the button away from the mouse.
-    browser.eval("document.querySelector('#more-found').click()");
+    browser.point("#more-found", true);
     let waited = |count: usize| {
         format!("new Promise(done => {{ const wait = () => {rows} === {count} ? done() : setTimeout(wait, 5); wait(); }})")
     };
