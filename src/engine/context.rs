@@ -47,7 +47,7 @@ pub struct Context<'a> {
     totals: MessageSizes,
     /// Sum of the sizes of all messages ever appended, in each unit.
     appended: MessageSizes,
-    /// The message of which a block was rewritten last, and the sums of the sizes of its blocks; `None` if messages changed since.
+    /// Index of the message with the last rewritten block, and the sums of its block sizes; `None` if messages changed since.
     rewritten_last: Option<(usize, MessageSizes)>,
     faults: Faults,
     changes: Vec<Change>,

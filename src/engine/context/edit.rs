@@ -22,7 +22,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// Returns whether it removes a single message of which nothing is left.
+    /// Returns whether it removes a message because it keeps none of its blocks.
     pub fn removes_message(&self) -> bool {
         matches!(self, Self::Retain { keep, .. } if keep.is_empty())
     }

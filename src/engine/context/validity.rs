@@ -72,6 +72,7 @@ pub struct Faults {
     uses: Vec<u32>,
     /// The turn at the end of the messages, which further messages may continue.
     open_turn: Option<OpenTurn>,
+    /// The turns of all messages, as of the last update.
     turns: Turns,
 }
 

@@ -55,13 +55,14 @@ impl CutRule {
         head
     }
 
-    /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none. Forward that may be the end.
+    /// Moves the start of the tail that stays to a position that this rule allows; 0 if there is none. A move forward may end behind
+    /// the last message.
     pub fn adjust_tail(self, snap: Snap, context: &Context, tail: usize) -> usize {
-        self.adjust_tail_again(snap, context, tail, &mut KnownRun::default())
+        self.adjust_tail_near(snap, context, tail, &mut KnownRun::default())
     }
 
-    /// Does the same, with what was found for the request before.
-    pub fn adjust_tail_again(self, snap: Snap, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
+    /// Like [`CutRule::adjust_tail`], for a layer that remembers the run of tool calls that it found last.
+    pub fn adjust_tail_near(self, snap: Snap, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
         match snap {
             Snap::Back => self.move_back(context, tail, known),
             Snap::Forward => self.move_forward(context, tail),

@@ -21,6 +21,7 @@
 //! `keep = "dialogue"` keeps the typed messages and the final replies of earlier turns and removes their tool calls and results.
 
 mod gap;
+mod prune;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -34,6 +35,7 @@ use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
 use gap::Gap;
+use prune::Pruned;
 
 /// Settings of `drop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +120,7 @@ impl Default for Drop {
 #[derive(Debug, Default)]
 pub struct DropState {
     gap: Gap,
+    pruned: Pruned,
     run: KnownRun,
 }
 
@@ -145,7 +148,7 @@ impl Action for Drop {
 
     fn propose(&self, input: &LayerInput, state: &mut DropState) -> Proposal {
         if input.scope != Scope::Request || self.forgets() {
-            state.gap = Gap::default();
+            (state.gap, state.pruned) = Default::default();
         }
         let edits = match self.keep {
             KeepRule::Newest => self.remove_middle(input, state),
@@ -156,15 +159,14 @@ impl Action for Drop {
         Proposal { edits, ..Proposal::default() }
     }
 
-    /// A late result brings back its call, and the results that the call has already.
-    fn still_holds(&self, context: &Context, DropState { gap, .. }: &DropState) -> bool {
-        gap.pairs.is_empty() || pairs_in(context, &context.messages()[gap.read..], tool_pair).is_disjoint(&gap.pairs)
+    fn still_holds(&self, context: &Context, state: &DropState) -> bool {
+        state.pruned.still_holds(context)
     }
 }
 
 impl Drop {
-    /// Which tool work stays depends on where the newest messages begin, and with a head, or with rules for the cut, the copy without
-    /// the older tool work gives another place for that than the whole history.
+    /// Which tool calls stay depends on where the newest messages begin. With a head or with rules for the cut, the copy without the
+    /// older calls gives another position for that than the whole history.
     fn stability(&self) -> Stability {
         let counts_from_the_end = self.keep_first == 0 && self.protect_turns == 0 && self.cut == CutRule::Anywhere;
         match self.parts {
@@ -180,17 +182,17 @@ impl Drop {
         self.keep != KeepRule::Newest || takes_whole_spans && self.snap == Snap::Back && self.marker.is_none()
     }
 
-    /// Returns the edits that remove the middle of a context of which `gap` is gone already.
-    fn remove_middle(&self, input: &LayerInput, DropState { gap, run }: &mut DropState) -> Vec<Edit> {
+    /// Returns the edits that remove the middle. The context may lack what the layer removed for earlier requests.
+    fn remove_middle(&self, input: &LayerInput, DropState { gap, pruned, run }: &mut DropState) -> Vec<Edit> {
         let context = input.context;
-        gap.read = context.len();
+        pruned.look_at(context);
         let counted = gap.in_history(turns_start(context, self.protect_turns));
         if counted <= self.max_messages {
             return Vec::new();
         }
         let planned = counted - self.max_messages.saturating_sub(self.keep_first);
         let planned_here = gap.in_copy(planned);
-        let tail = self.cut.adjust_tail_again(self.snap, context, planned_here, run);
+        let tail = self.cut.adjust_tail_near(self.snap, context, planned_here, run);
         // Only the rest of a batch is behind the cut: without it the request would be empty.
         let tail = if tail == context.len() { self.cut.adjust_tail(Snap::Back, context, planned_here) } else { tail };
         let first = self.keep_first.min(planned);
@@ -199,10 +201,9 @@ impl Drop {
         if span.is_empty() {
             return Vec::new();
         }
-        gap.head = Some(head);
         match self.parts {
             RemovedParts::All => self.remove_span(input, span, (counted - self.max_messages, gap)),
-            RemovedParts::Tools => remove_tools(context, span, gap),
+            RemovedParts::Tools => pruned.prune(context, span),
         }
     }
 
@@ -225,10 +226,9 @@ impl Drop {
             edits.push(Edit::Insert { at: span.start, message: NewMessage::text(Role::User, marker) });
         }
         gap.marker = marker;
-        if before.as_ref().is_some_and(Edit::removes_message) {
-            gap.before += 1;
-            gap.head = Some(span.start - 1);
-        }
+        let head_shrinks = usize::from(before.as_ref().is_some_and(Edit::removes_message));
+        gap.before += head_shrinks;
+        gap.head = Some(span.start - head_shrinks);
         edits.extend(before);
         edits
     }
@@ -267,39 +267,6 @@ fn tool_use_pair(kind: BlockKind) -> Option<PairId> {
 
 fn tool_result_pair(kind: BlockKind) -> Option<PairId> {
     if let BlockKind::ToolResult(pair) = kind { Some(pair) } else { None }
-}
-
-/// Returns the edits that remove the tool calls and results of a span, but not those with a half outside of it. Later messages come
-/// first, so that the positions of earlier ones stay valid.
-fn remove_tools(context: &Context, span: Range<usize>, gap: &mut Gap) -> Vec<Edit> {
-    let messages = context.messages();
-    let outside = [&messages[..span.start], &messages[span.end..]];
-    let kept: BTreeSet<PairId> = outside.into_iter().flat_map(|messages| pairs_in(context, messages, tool_pair)).collect();
-    if !gap.waiting.is_subset(&kept) {
-        gap.scanned = gap.first_waiting;
-        gap.waiting.clear();
-    }
-    let (mut edits, mut removed) = (Vec::new(), 0);
-    for (index, message) in messages.iter().enumerate().take(span.end).skip(span.start.max(gap.scanned)) {
-        let pairs = message.blocks.iter().filter_map(|id| tool_pair(context.block(*id).kind));
-        let stays = |id: &BlockId| tool_pair(context.block(*id).kind).is_none_or(|pair| kept.contains(&pair));
-        let keep: Vec<_> = message.blocks.iter().copied().filter(stays).collect();
-        let (waiting, gone): (Vec<_>, Vec<_>) = pairs.partition(|pair| kept.contains(pair));
-        if gap.waiting.is_empty() && !waiting.is_empty() {
-            gap.first_waiting = index - removed;
-        }
-        gap.waiting.extend(waiting);
-        gap.pairs.extend(gone);
-        if keep.len() < message.blocks.len() {
-            removed += usize::from(keep.is_empty());
-            edits.push(Edit::Retain { message: index, keep });
-        }
-    }
-    gap.scanned = span.end - removed;
-    gap.inside += removed;
-    gap.read -= removed;
-    edits.reverse();
-    edits
 }
 
 /// Returns the edits that reduce every message before the current turn to what a chat history would hold of it. Later messages

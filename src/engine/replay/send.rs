@@ -122,7 +122,7 @@ impl<'a> ReplayRun<'a, '_> {
             for (index, proposal) in proposals {
                 self.runner.apply_proposal(view, index, proposal, call);
             }
-            // The first layer would meet the whole history.
+            // An extended view is shorter than the history, and the threshold of the first layer is about the history.
             let mut whole = (!rebuild).then_some(&self.history.context);
             for (index, layer) in layers {
                 self.runner.run_if_due(view, whole.take(), index, layer, call);
