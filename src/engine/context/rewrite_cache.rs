@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
-use super::{Cause, Change, ChangeKind, Context, sizes_of};
+use super::{Cause, Change, ChangeKind, Context, MessageSizes, sizes_of};
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
@@ -115,25 +115,26 @@ impl Context<'_> {
             self.messages[message].blocks[block] = new;
             // What a message adds to the sizes of its blocks depends on their number only.
             let sizes_of = |id| sizes_of(self.conversation, self.sizes, &self.synthetic, id);
-            for (total, (before, after)) in self.totals.iter_mut().zip(sizes_of(old).iter().zip(sizes_of(new))) {
-                *total = *total - before + after;
-            }
+            exchange(&mut self.totals, sizes_of(old), sizes_of(new));
         } else {
-            // One after another, many blocks of one message may be rewritten.
+            // A layer may rewrite many blocks of one message: to add up all blocks for each would cost the square of their number.
             let known = self.rewritten_last.take().filter(|(at, _)| *at == message);
             let mut sums = known.map_or_else(|| self.sums_of_blocks(&self.messages[message]), |(_, sums)| sums);
             let before = self.with_frame(&self.messages[message], sums);
             self.messages[message].blocks[block] = new;
-            for (sum, (before, after)) in sums.iter_mut().zip(self.sizes_of(old).iter().zip(self.sizes_of(new))) {
-                *sum = *sum - before + after;
-            }
+            exchange(&mut sums, self.sizes_of(old), self.sizes_of(new));
             let after = self.with_frame(&self.messages[message], sums);
-            for (total, (before, after)) in self.totals.iter_mut().zip(before.iter().zip(after)) {
-                *total = *total - before + after;
-            }
+            exchange(&mut self.totals, &before, &after);
             self.rewritten_last = Some((message, sums));
         }
         self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
+    }
+}
+
+/// Replaces one summand of each sum.
+fn exchange(sums: &mut MessageSizes, before: &[u64], after: &[u64]) {
+    for (sum, (before, after)) in sums.iter_mut().zip(before.iter().zip(after)) {
+        *sum = *sum - before + after;
     }
 }
 
