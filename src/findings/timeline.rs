@@ -10,4 +10,4 @@ pub mod unseen;
 pub mod user_text;
 pub mod visible;
 
-pub use replay::{Detection, ReplayView};
+pub use replay::{Detection, MOST_ONE_BY_ONE, ReplayView};

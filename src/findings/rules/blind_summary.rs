@@ -25,8 +25,6 @@ use crate::util::text::plural;
 const BLIND: f64 = 0.5;
 /// Spans with fewer tokens of results are left out: a summary cannot lose much there. We chose the number.
 const LEAST_TOKENS: u64 = 2_000;
-/// Most summaries of one layer that are reported one by one.
-const MOST: usize = 5;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut masks: BTreeMap<BlockId, usize> = BTreeMap::new();
@@ -48,7 +46,10 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             }
         }
     }
-    blind.into_values().flat_map(|summaries| detections(replay, &summaries)).collect()
+    let removed = |summary: &BlindSummary| summary.results.removed_tokens();
+    let many = |count| format!("{count} summaries are like this");
+    let of_layer = |summaries: Vec<BlindSummary>| Detection::of_edits(&summaries, removed, |one| detection(replay, one), many);
+    blind.into_values().flat_map(of_layer).collect()
 }
 
 struct BlindSummary {
@@ -109,19 +110,6 @@ impl SummarisedResults {
 fn recorded_result(replay: &ReplayView, id: BlockId) -> Option<BlockId> {
     let recorded = replay.journal.recorded_block(replay.conversation, id)?;
     matches!(replay.conversation.block(recorded).kind, BlockKind::ToolResult(_)).then_some(recorded)
-}
-
-/// One finding for each summary of a layer, or one for all if there are many.
-fn detections(replay: &ReplayView, summaries: &[BlindSummary]) -> Vec<Detection> {
-    let worst = summaries.iter().max_by_key(|summary| summary.results.removed_tokens());
-    match worst {
-        Some(worst) if summaries.len() > MOST => {
-            let detection = detection(replay, worst);
-            let message = format!("{}; {} summaries are like this", detection.message, summaries.len());
-            vec![Detection { message, ..detection }.with("folds", summaries.len())]
-        }
-        _ => summaries.iter().map(|summary| detection(replay, summary)).collect(),
-    }
 }
 
 fn detection(replay: &ReplayView, summary: &BlindSummary) -> Detection {

@@ -19,13 +19,11 @@ use std::collections::BTreeMap;
 
 use crate::engine::summarizer::HiddenInput;
 use crate::findings::Level;
-use crate::findings::timeline::{Detection, ReplayView};
+use crate::findings::timeline::{Detection, MOST_ONE_BY_ONE, ReplayView};
 use crate::tokens::calibration::median;
 
 /// Cuts of a smaller share count as rounding. We chose the number.
 const LEAST_SHARE: f64 = 0.05;
-/// Most cuts of one layer that are reported one by one.
-const MOST: usize = 5;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut cuts: BTreeMap<usize, Vec<InputCut>> = BTreeMap::new();
@@ -37,7 +35,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         }
     }
     let detections = |(layer, cuts): (usize, Vec<InputCut>)| match cuts.len() {
-        0..=MOST => cuts.iter().map(|cut| detection_of_cut(replay, layer, cut)).collect(),
+        0..=MOST_ONE_BY_ONE => cuts.iter().map(|cut| detection_of_cut(replay, layer, cut)).collect(),
         _ => Vec::from_iter(detection_of_many_cuts(replay, layer, &cuts)),
     };
     cuts.into_iter().flat_map(detections).collect()

@@ -17,7 +17,7 @@
 use crate::engine::context::{Cause, ChangeKind};
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
-use crate::transcript::conversation::Origin;
+use crate::transcript::conversation::{BlockId, Origin};
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     (0..replay.policy.layers.len()).filter_map(|layer| of_layer(replay, layer)).collect()
@@ -28,21 +28,21 @@ fn of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
     if traits.summarizer.is_none() && !traits.repeats_record {
         return None;
     }
-    let (mut all, mut own, mut paid) = (0, Vec::new(), 0);
-    for request in &replay.journal.requests {
-        let changes =
-            request.changes.iter().filter(|change| change.kind == ChangeKind::Replace && change.cause == Cause::Layer(layer));
-        for change in changes {
-            all += 1;
-            if !change.removed.is_empty() && change.removed.iter().all(|id| replay.block(*id).origin == Origin::Compaction) {
-                own.push(request.call);
-                let of_call =
-                    replay.journal.summaries.iter().filter(|summary| (summary.call, summary.layer) == (request.call, layer));
-                paid += of_call.map(|summary| summary.attempt.tokens_in + summary.attempt.prompt).sum::<u64>();
-            }
+    let changes = replay.journal.requests.iter().flat_map(|request| request.changes.iter().map(|change| (request.call, change)));
+    let folds = changes.filter(|(_, change)| change.kind == ChangeKind::Replace && change.cause == Cause::Layer(layer));
+    let is_summary = |id: &BlockId| replay.block(*id).origin == Origin::Compaction;
+    let (mut all, mut own) = (0, Vec::new());
+    for (call, change) in folds {
+        all += 1;
+        if !change.removed.is_empty() && change.removed.iter().all(is_summary) {
+            own.push(call);
         }
     }
     let first = *own.first()?;
+    // The calls are in order.
+    let asked =
+        replay.journal.summaries.iter().filter(|summary| summary.layer == layer && own.binary_search(&summary.call).is_ok());
+    let paid: u64 = asked.map(|summary| summary.attempt.tokens_in + summary.attempt.prompt).sum();
     let who = replay.who(layer);
     let message = format!("{who} summarises an earlier summary and nothing else, {} of {all} times", own.len());
     let detection = Detection::at_call(replay, Level::Warning, first, message).with("layer", replay.layer(layer));

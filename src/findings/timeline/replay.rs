@@ -90,6 +90,9 @@ impl<'a> ReplayView<'a> {
     }
 }
 
+/// Most edits of one kind by one layer that are reported one by one. We chose the number.
+pub const MOST_ONE_BY_ONE: usize = 5;
+
 /// One finding in a replay, before [`detect`](crate::findings::detect) adds path and names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
@@ -108,6 +111,24 @@ impl Detection {
     /// Creates a detection before a call. Its line is that of the call, until [`at_line`](Self::at_line) sets another.
     pub fn at_call(replay: &ReplayView, level: Level, call: usize, message: String) -> Self {
         Self { level, line: Some(replay.line_of(call)), call: Some(call), message, data: Map::new() }
+    }
+
+    /// Creates a detection for each of the edits that a layer made. If there are more than [`MOST_ONE_BY_ONE`], creates only that of the
+    /// edit with the largest loss, and adds `many` of their number to its message.
+    pub fn of_edits<T>(
+        edits: &[T],
+        loss: impl Fn(&T) -> u64,
+        detection: impl Fn(&T) -> Self,
+        many: impl Fn(usize) -> String,
+    ) -> Vec<Self> {
+        match edits.iter().max_by_key(|edit| loss(edit)) {
+            Some(worst) if edits.len() > MOST_ONE_BY_ONE => {
+                let detection = detection(worst);
+                let message = format!("{}; {}", detection.message, many(edits.len()));
+                vec![Self { message, ..detection }.with("folds", edits.len())]
+            }
+            _ => edits.iter().map(detection).collect(),
+        }
     }
 
     /// Creates a detection about the whole conversation.
