@@ -134,7 +134,7 @@ impl Action for Drop {
             rewrites_in_place: false,
             keeps_parts: false,
             stability: self.stability(),
-            max_messages: (self.keep == KeepRule::Newest && self.protect_turns == 0).then_some(self.max_messages),
+            max_messages: self.limits_messages().then_some(self.max_messages),
             writes_markers: true,
             restores: false,
             repeats_record: false,
@@ -165,6 +165,11 @@ impl Action for Drop {
 }
 
 impl Drop {
+    /// Returns whether the number of messages alone says when it is due, and falls when it acts.
+    fn limits_messages(&self) -> bool {
+        self.keep == KeepRule::Newest && self.parts == RemovedParts::All && self.protect_turns == 0
+    }
+
     /// Which tool calls stay depends on where the newest messages begin. With a head or with rules for the cut, the copy without the
     /// older calls gives another position for that than the whole history.
     fn stability(&self) -> Stability {
