@@ -10,7 +10,7 @@ mod change;
 mod edit;
 mod message;
 mod message_unit;
-mod newest;
+mod positions;
 mod rewrite_cache;
 mod turns;
 mod validity;
@@ -26,7 +26,7 @@ pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
 pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, sizes_of};
 pub use message_unit::MessageUnit;
-use newest::Newest;
+use positions::Positions;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
@@ -51,7 +51,7 @@ pub struct Context<'a> {
     rewritten_last: Option<(usize, MessageSizes)>,
     faults: Faults,
     changes: Vec<Change>,
-    newest: Newest,
+    positions: Positions,
     /// Number of edits that moved messages. A stored position is valid as long as this number does not change.
     moves: u32,
 }
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
             rewritten_last: None,
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
-            newest: Newest::default(),
+            positions: Positions::default(),
             moves: 0,
         }
     }
@@ -109,12 +109,17 @@ impl<'a> Context<'a> {
 
     /// Index of the newest message with text that the user typed: the current turn begins there.
     pub fn newest_typed(&self) -> Option<usize> {
-        self.newest.typed
+        self.typed().last().copied()
+    }
+
+    /// Indices of the messages with text that the user typed, oldest first.
+    pub fn typed(&self) -> &[usize] {
+        &self.positions.typed
     }
 
     /// Index of the newest response.
     pub fn newest_response(&self) -> Option<usize> {
-        self.newest.response
+        self.positions.newest_response
     }
 
     /// Returns a block of the conversation, or one that a layer wrote.
@@ -227,7 +232,7 @@ impl<'a> Context<'a> {
             rewritten_last: None,
             faults: self.faults.clone(),
             changes: Vec::new(),
-            newest: self.newest,
+            positions: self.positions.clone(),
             moves: self.moves,
         }
     }
@@ -269,7 +274,7 @@ impl<'a> Context<'a> {
         self.faults.invalidate_from(span.start);
         let (at, inserted) = (span.start, into.len());
         let replaced: Vec<_> = self.messages.splice(span, into).collect();
-        self.newest.replace(at, inserted, &self.messages);
+        self.positions.replace(at, replaced.len(), inserted, &self.messages);
         for message in &replaced {
             self.subtract_from_totals(message);
         }

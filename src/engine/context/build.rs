@@ -25,7 +25,7 @@ impl Context<'_> {
                 *sum += size;
             }
             self.faults.invalidate_from(self.messages.len());
-            self.newest.append(self.messages.len(), &appended);
+            self.positions.append(self.messages.len(), &appended);
             self.messages.push(appended);
         }
         appended

@@ -65,6 +65,8 @@ pub struct Clear {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClearState {
     cursor: ScanCursor,
+    /// Number of results before the cursor, if there is a stride.
+    decided: usize,
     /// The results from this position up to the cursor wait.
     waiting_since: BlockPosition,
     /// Size that clearing them frees, in the counter's unit; negative if the placeholders are longer than the results.
@@ -120,8 +122,10 @@ impl Action for Clear {
     fn propose(&self, input: &LayerInput, state: &mut ClearState) -> Proposal {
         let candidates = if self.in_batches() {
             self.take_batch(input, state)
+        } else if self.stride > 1 {
+            self.take_by_stride(input.context, state)
         } else {
-            self.filter.results_before_newest(input.context, &mut state.cursor, self.kept_now(input.context))
+            self.filter.results(input.context, &mut state.cursor)
         };
         Proposal { edits: self.edits(input.context, &candidates), ..Proposal::default() }
     }
@@ -133,10 +137,17 @@ impl Clear {
         self.clear_at_least != Size::from(0)
     }
 
-    /// Returns how many of the newest results stay at this request: those that are over a multiple of the stride stay, too.
-    fn kept_now(&self, context: &Context) -> usize {
-        let over = if self.stride > 1 { (results_from(context, BlockPosition::default()).len() + 1) % self.stride } else { 0 };
-        self.filter.keep_recent_results + over
+    /// Returns the results that are old: those that are over a multiple of the stride stay, too.
+    fn take_by_stride<'a>(&self, context: &'a Context, state: &mut ClearState) -> Vec<Candidate<'a>> {
+        let start = state.cursor.start(context);
+        if start == BlockPosition::default() {
+            state.decided = 0;
+        }
+        let undecided = results_from(context, start);
+        let over = (state.decided + undecided.len() + 1) % self.stride;
+        let old = self.filter.results_before_newest(context, &mut state.cursor, self.filter.keep_recent_results + over);
+        state.decided += undecided.partition_point(|candidate| candidate.position < state.cursor.start(context));
+        old
     }
 
     /// Returns all waiting results if clearing them frees enough; otherwise returns none, and they continue to wait.

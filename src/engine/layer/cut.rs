@@ -132,16 +132,15 @@ pub struct KnownRun {
 /// Returns where the newest `turns` turns begin: at a typed message, or earlier if that message also holds tool results. With fewer
 /// turns, 0; without a turn to count, the end.
 pub(super) fn turns_start(context: &Context, turns: usize) -> usize {
-    let Some(newest) = turns.checked_sub(1) else { return context.len() };
-    let start = match newest {
-        0 => context.newest_typed(),
-        _ => (0..context.len()).rev().filter(|at| context.messages()[*at].typed).nth(newest),
-    };
+    if turns == 0 {
+        return context.len();
+    }
+    let start = context.typed().iter().nth_back(turns - 1).copied();
     CutRule::Turn.adjust_tail(Snap::Back, context, start.unwrap_or(0))
 }
 
 /// Returns whether a message belongs to the batch before it: it holds results, or a further call of the same response.
-fn continues_batch(context: &Context, at: usize) -> bool {
+pub(super) fn continues_batch(context: &Context, at: usize) -> bool {
     let Some(message) = context.messages().get(at) else { return false };
     let is_further_call = || {
         context.unit() == MessageUnit::Event
