@@ -18,6 +18,7 @@ mod renamed;
 pub mod restore;
 mod result_filter;
 pub mod summarize;
+mod tail;
 pub mod truncate;
 mod turn_count;
 

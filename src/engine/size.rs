@@ -21,8 +21,9 @@ pub struct Limits {
 /// A size: a number, or a formula over `window` and `max_output`. Keeps its original text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Size {
-    written: String,
-    formula: Formula,
+    // Boxes keep the settings of a layer small, which have several sizes.
+    written: Box<str>,
+    formula: Box<Formula>,
 }
 
 impl Size {
@@ -34,7 +35,7 @@ impl Size {
 
 impl From<u64> for Size {
     fn from(number: u64) -> Self {
-        Self { written: number.to_string(), formula: Formula::Number(number as f64) }
+        Self { written: number.to_string().into(), formula: Formula::Number(number as f64).into() }
     }
 }
 
@@ -52,7 +53,7 @@ impl FromStr for Size {
         let formula = parser.sum().map_err(|reason| format!("`{written}` is not a size: {reason}"))?;
         match (parser.rest, &formula) {
             ("", Formula::Number(number)) if number.fract() != 0.0 => Err(not_whole(*number)),
-            ("", _) => Ok(Self { written: written.trim().to_owned(), formula }),
+            ("", _) => Ok(Self { written: written.trim().into(), formula: formula.into() }),
             (rest, _) => Err(format!("`{written}` is not a size: unexpected `{rest}`")),
         }
     }
@@ -64,7 +65,7 @@ impl FromStr for Size {
 ///
 /// Fails with the reason if it is not a size, or depends on the window.
 pub fn parse_tokens(written: &str) -> Result<u64, String> {
-    match written.parse::<Size>()?.formula {
+    match *written.parse::<Size>()?.formula {
         Formula::Number(number) if number >= 0.0 => Ok(number as u64),
         _ => Err(format!("`{written}` is not a number of tokens: write one such as 200000 or 200k")),
     }

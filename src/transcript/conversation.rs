@@ -41,7 +41,8 @@ impl PairId {
 }
 
 /// Who speaks in a message. System text is not a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     User,
     Assistant,

@@ -1,14 +1,19 @@
-//! `keep`: keeps the newest turns and removes the older ones.
+//! `keep`: keeps the newest messages, by turns, groups or size, and removes the older ones.
 //!
-//! A turn begins with a message that the user typed and ends before the next one, so no pair of tool_use and tool_result breaks.
-//! Removed content is lost. What one turn needs of another is lost with it, but within a turn everything stays: a single long
-//! turn is never shortened. The provider writes the rest of the prompt into its cache again once per turn, not at every call.
+//! A turn begins with a message that the user typed and ends before the next one; where `messages` of the policy sets results apart,
+//! typed messages that follow each other begin one turn. A group is a response with the results that
+//! answer it, or any other message. Neither breaks a pair of tool_use and tool_result, and nor does a size, unless
+//! `cut = "anywhere"` says so. Removed content is lost.
+//!
+//! With turns, what one turn needs of another is lost, but within a turn everything stays: a single long turn is never shortened,
+//! and the provider writes the rest of the prompt into its cache again once per turn. With groups or a size, the prompt changes at
+//! nearly every call.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "recent"
 //! do = "keep"
-//! keep_recent_turns = 3
+//! keep_recent_turns = 3           # or keep_recent_groups = 20, or keep_recent_tokens = "50k"
 //! keep_first = 1                  # such as the task
 //! marker = "[{n} messages removed]"
 //! ```
@@ -17,28 +22,48 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cut::{CutRule, Snap};
+use super::tail::{groups_start, tokens_start, turns_start};
 use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing, WrongSetting};
 use crate::engine::context::{Edit, NewMessage};
+use crate::engine::size::Size;
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
 
 /// Settings of `keep`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Keep {
-    /// Number of newest turns to keep; a turn begins with a message that the user typed.
+    /// Number of newest turns to keep; a turn begins with a message that the user typed. 3 if no other number is given.
     #[schemars(range(min = 1), extend("x-unit" = "turns"))]
-    pub keep_recent_turns: usize,
+    pub keep_recent_turns: Option<usize>,
+    /// Number of newest groups to keep; a group is a response with the results that answer it, or any other message.
+    #[schemars(range(min = 1), extend("x-unit" = "groups"))]
+    pub keep_recent_groups: Option<usize>,
+    /// Maximum size of the messages that stay, by the policy's `meter`; the newest message stays in any case.
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub keep_recent_tokens: Option<Size>,
     /// Number of oldest messages to keep, such as the task.
     #[schemars(extend("x-unit" = "messages"))]
     pub keep_first: usize,
+    /// Where a cut by `keep_recent_tokens` may be; it moves to newer messages, so that fewer stay.
+    pub cut: CutRule,
     /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive. Without it there is no message.
     pub marker: Option<String>,
 }
 
+/// Number of turns that stay if the policy says nothing.
+const DEFAULT_TURNS: usize = 3;
+
 impl Default for Keep {
     fn default() -> Self {
-        Self { keep_recent_turns: 3, keep_first: 1, marker: None }
+        Self {
+            keep_recent_turns: None,
+            keep_recent_groups: None,
+            keep_recent_tokens: None,
+            keep_first: 1,
+            cut: CutRule::Batch,
+            marker: None,
+        }
     }
 }
 
@@ -51,7 +76,11 @@ impl Action for Keep {
             remains: None,
             rewrites_in_place: false,
             keeps_parts: false,
-            stability: if self.marker.is_none() { Stability::Stable } else { Stability::Unstable },
+            stability: match (&self.marker, &self.keep_recent_tokens) {
+                (None, None) => Stability::Stable,
+                (None, Some(_)) => Stability::Alone,
+                (Some(_), _) => Stability::Unstable,
+            },
             max_messages: None,
             writes_markers: true,
             restores: false,
@@ -65,10 +94,7 @@ impl Action for Keep {
     }
 
     fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
-        let context = input.context;
-        let typed = context.messages().iter().enumerate().rev().filter(|(_, message)| message.typed);
-        let Some((start, _)) = typed.take(self.keep_recent_turns).last() else { return Proposal::default() };
-        let (head, tail) = CutRule::Turn.adjust_span(Snap::Back, context, self.keep_first.min(start), start);
+        let Some((head, tail)) = self.span(input) else { return Proposal::default() };
         if head >= tail {
             return Proposal::default();
         }
@@ -81,9 +107,38 @@ impl Action for Keep {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
-        if self.keep_recent_turns == 0 {
-            return Err(WrongSetting::new("keep_recent_turns", "`keep_recent_turns` must be at least 1"));
+        let given = [
+            ("keep_recent_turns", self.keep_recent_turns.map(|turns| turns == 0)),
+            ("keep_recent_groups", self.keep_recent_groups.map(|groups| groups == 0)),
+            ("keep_recent_tokens", self.keep_recent_tokens.as_ref().map(|tokens| *tokens == Size::from(0))),
+        ];
+        let mut given = given.into_iter().filter_map(|(name, is_zero)| Some((name, is_zero?)));
+        match (given.next(), given.next()) {
+            (Some((one, _)), Some((other, _))) => {
+                Err(WrongSetting::new(other, format!("`{one}` and `{other}` both say what stays: give one of them")))
+            }
+            (Some((name, true)), None) => Err(WrongSetting::new(name, format!("`{name}` must be at least 1"))),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+}
+
+impl Keep {
+    /// Returns the messages to remove; `None` if there is no turn or group to begin with.
+    fn span(&self, input: &LayerInput) -> Option<(usize, usize)> {
+        let context = input.context;
+        let (start, cut, snap) = if let Some(tokens) = &self.keep_recent_tokens {
+            let max_tokens = tokens.resolve(input.limits);
+            let start = tokens_start(context, input.meter, max_tokens, self.keep_first.min(context.len()));
+            (start, self.cut, Snap::Forward)
+        } else if let Some(groups) = self.keep_recent_groups {
+            (groups_start(context, groups)?, CutRule::Anywhere, Snap::Back)
+        } else {
+            (turns_start(context, self.keep_recent_turns.unwrap_or(DEFAULT_TURNS))?, CutRule::Turn, Snap::Back)
+        };
+        let (head, tail) = cut.adjust_span(snap, context, self.keep_first.min(start), start);
+        // Only the rest of a batch is behind the cut: without it the request would be empty.
+        let tail = if tail == context.len() { cut.adjust_tail(Snap::Back, context, start) } else { tail };
+        Some((head, tail))
     }
 }

@@ -28,125 +28,19 @@
 
 mod choices;
 mod replacement;
+mod settings;
 mod span;
 
 use std::ops::Range;
 
-pub use choices::{InputStart, KeptTail, OnCap};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+pub use choices::{InputStart, KeptTail, OnCap, SpanUnit};
 use serde_json::{Value, json};
+pub use settings::Summarize;
 
-use super::cut::{CutRule, Snap};
 use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, Stability, SummarizerUse, Timing, WrongSetting};
-use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
-use crate::llm::prompt::{Instructions, PROMPTS};
-use crate::tokens::meter::SizeUnit;
+use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, SummaryError, SummaryRequest};
+use crate::llm::prompt::PROMPTS;
 use crate::util::text;
-
-/// Settings of `summarize`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Summarize {
-    /// Which messages stay behind the summary.
-    pub keep: KeptTail,
-    /// Number of newest messages to keep (only with `keep = "recent"`).
-    #[schemars(extend("x-unit" = "messages"))]
-    pub keep_recent_messages: usize,
-    /// Number of oldest messages to keep in front of the summary.
-    #[schemars(extend("x-unit" = "messages"))]
-    pub keep_first: usize,
-    /// Where the span may end.
-    pub cut: CutRule,
-    /// Which way the end of the span moves to such a position.
-    pub snap: Snap,
-    /// Minimum messages in the span. 0: if all messages stay, a summary is still inserted in front of them.
-    #[schemars(extend("x-unit" = "messages"))]
-    pub min_span: usize,
-    /// `true`: the summarizer also reads the messages that stay.
-    pub input_whole: bool,
-    /// Maximum length of the span, in the form `input_form`, that the summarizer reads. Without it there is no limit.
-    #[schemars(extend("x-unit" = "characters"))]
-    pub input_chars: Option<u64>,
-    /// Which end of the span the summarizer reads if it is longer than `input_chars`.
-    pub input_side: Side,
-    /// How many of `input_chars` are from the beginning (only with `input_side = "both"`).
-    #[schemars(extend("x-unit" = "characters"))]
-    pub input_head_chars: u64,
-    /// Form of the messages in which `input_chars` counts.
-    pub input_form: SizeUnit,
-    /// Maximum tokens of the newest messages of the span, by the policy's `meter`, that the summarizer reads. Without it there is no
-    /// limit.
-    #[schemars(extend("x-unit" = "by meter"))]
-    pub input_tokens: Option<u64>,
-    /// Where the part within `input_tokens` may begin.
-    pub input_start: InputStart,
-    /// Text in place of a summary, without a call, if `input_tokens` leaves nothing to read. Without it that is a failure.
-    pub unread: Option<String>,
-    /// `true`: the summarizer call begins as the conversation does and reads the provider's cache. It changes the cost, not the
-    /// summary.
-    pub rides_prefix: bool,
-    /// Maximum tokens of the summary.
-    #[schemars(extend("x-unit" = "tokens"))]
-    pub max_tokens: u64,
-    /// What happens to a summary that does not fit `max_tokens`.
-    pub on_cap: OnCap,
-    /// User message that replaces the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
-    pub template: String,
-    /// Text that replaces an empty summary. Without it an empty summary is a failure.
-    pub empty: Option<String>,
-    /// Assistant message behind the summary. Without it there is no message.
-    pub ack: Option<String>,
-    /// `true`: pass the `focus` of the compact tool to the summarizer.
-    pub focus: bool,
-    /// Prompt of a model that summarises: the name of a built-in prompt, or a table with instructions of your own.
-    pub prompt: Instructions,
-    /// Number of further attempts after a failure; for an overflow layer, maximum runs per request.
-    #[schemars(extend("x-unit" = "attempts"))]
-    pub max_retries: usize,
-    /// Share of its messages, the oldest first, that the input loses before each retry: 0.2 is a fifth.
-    #[schemars(extend("x-unit" = "share"))]
-    pub shrink: f64,
-    /// Number of consecutive failures after which the layer stops for good; 0: never.
-    #[schemars(extend("x-unit" = "failures"))]
-    pub breaker: usize,
-    /// Minimum share of the context's tokens that a summary must free, or it is refused: 0.1 is a tenth.
-    #[schemars(extend("x-unit" = "share"))]
-    pub min_gain: f64,
-}
-
-impl Default for Summarize {
-    fn default() -> Self {
-        Self {
-            keep: KeptTail::Recent,
-            keep_recent_messages: 0,
-            keep_first: 0,
-            cut: CutRule::Batch,
-            snap: Snap::Back,
-            min_span: 1,
-            input_whole: false,
-            input_chars: None,
-            input_side: Side::Head,
-            input_head_chars: 0,
-            input_form: SizeUnit::JsonAscii,
-            input_tokens: None,
-            input_start: InputStart::Anywhere,
-            unread: None,
-            rides_prefix: false,
-            max_tokens: 2_000,
-            on_cap: OnCap::Fail,
-            template: "[Compacted]\n\n{summary}".to_owned(),
-            empty: None,
-            ack: None,
-            focus: false,
-            prompt: Instructions::default(),
-            max_retries: 0,
-            shrink: 0.2,
-            breaker: 0,
-            min_gain: 0.0,
-        }
-    }
-}
 
 impl Action for Summarize {
     /// Number of consecutive failures.
@@ -184,9 +78,9 @@ impl Action for Summarize {
             _ => self.request_summary(input, read_span, &mut proposal),
         };
         match summary.and_then(|summary| self.replace_span(input, span, &summary)) {
-            Ok(edit) => {
+            Ok(edits) => {
                 *failures = 0;
-                proposal.edits.push(edit);
+                proposal.edits.extend(edits);
             }
             Err(reason) => {
                 *failures += 1;
@@ -198,6 +92,17 @@ impl Action for Summarize {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
+        let others = [
+            ("keep_recent_groups", self.keep_recent_groups.is_some()),
+            ("keep_recent_tokens", self.keep_recent_tokens.is_some()),
+        ];
+        let more = others.into_iter().filter(|(_, given)| *given).nth(usize::from(self.keep_recent_messages == 0));
+        if let Some((setting, _)) = more {
+            return Err(WrongSetting::new(
+                setting,
+                "give one number of newest messages: `keep_recent_messages`, `keep_recent_groups` or `keep_recent_tokens`",
+            ));
+        }
         if self.rides_prefix && self.input_chars.is_some() {
             let why = "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`";
             return Err(WrongSetting::new("input_chars", why));

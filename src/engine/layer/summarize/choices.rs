@@ -13,6 +13,17 @@ pub enum KeptTail {
     Entered,
 }
 
+/// In what the share of the context that a summary replaces counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpanUnit {
+    /// In messages.
+    #[default]
+    Messages,
+    /// In the size of messages by the policy's `meter`.
+    Size,
+}
+
 /// Where the part of the span that the summarizer reads may begin, if `input_tokens` limits it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -6,16 +6,16 @@ use super::Summarize;
 use crate::engine::context::{Edit, NewMessage};
 use crate::engine::layer::LayerInput;
 use crate::tokens::meter::python_text;
-use crate::transcript::conversation::Role;
+use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 use crate::util::template::{fill, has_placeholder};
 
 impl Summarize {
-    /// Returns the edit that puts the summary in place of the span.
+    /// Returns the edits that put the summary in place of the span.
     ///
     /// # Errors
     ///
     /// Fails with the reason if it would free less than `min_gain`.
-    pub(super) fn replace_span(&self, input: &LayerInput, span: Range<usize>, summary: &str) -> Result<Edit, String> {
+    pub(super) fn replace_span(&self, input: &LayerInput, span: Range<usize>, summary: &str) -> Result<Vec<Edit>, String> {
         let json = if has_placeholder(&self.template, "summary_json") {
             python_text::dumps(&summary.into(), false)
         } else {
@@ -32,9 +32,50 @@ impl Summarize {
         if self.min_gain > 0.0 && !self.frees_enough(input, span.clone(), &text) {
             return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
         }
-        let mut into = vec![NewMessage::text(Role::User, text)];
-        into.extend(self.ack.as_deref().map(|ack| NewMessage::text(Role::Assistant, ack)));
-        Ok(Edit::Replace { messages: span, into })
+        let said = |role: Role, text: &str| NewMessage::text(role, text);
+        let question = self.question.as_deref().map(|question| said(Role::User, question));
+        let ack = self.ack.as_deref().map(|ack| said(Role::Assistant, ack));
+        let into = question.into_iter().chain([said(self.role, &text)]).chain(ack).collect();
+        let mut edits = Vec::new();
+        if let Some(go_on) = &self.go_on {
+            edits.push(Edit::Insert { at: input.context.len(), message: said(Role::User, go_on) });
+        }
+        let kept = self.kept_users(input, span.clone());
+        let from = kept.last().map_or(span.start, |(last, _)| last + 1);
+        edits.push(Edit::Replace { messages: from..span.end, into });
+        // Edits go from back to front, so that each position is still valid.
+        for (index, (message, keep)) in kept.iter().enumerate().rev() {
+            edits.push(Edit::Retain { message: *message, keep: keep.clone() });
+            let before = index.checked_sub(1).map_or(span.start, |before| kept[before].0 + 1)..*message;
+            if !before.is_empty() {
+                edits.push(Edit::Drop { messages: before });
+            }
+        }
+        Ok(edits)
+    }
+
+    /// Returns the messages of a span that `keep_users` keeps, oldest first, with the texts that the user typed.
+    fn kept_users(&self, input: &LayerInput, span: Range<usize>) -> Vec<(usize, Vec<BlockId>)> {
+        let Some(limit) = &self.keep_users else { return Vec::new() };
+        let (context, limit) = (input.context, limit.resolve(input.limits));
+        let is_typed = |id: &BlockId| {
+            let block = context.block(*id);
+            block.origin == Origin::User && block.kind == BlockKind::Text
+        };
+        let mut kept = Vec::new();
+        let mut size = 0;
+        for message in span.rev() {
+            let typed: Vec<_> = context.messages()[message].blocks.iter().copied().filter(is_typed).collect();
+            size += typed.iter().map(|id| context.block_size(*id, input.meter.unit)).sum::<u64>();
+            if input.meter.apply(size) > limit {
+                break;
+            }
+            if !typed.is_empty() {
+                kept.push((message, typed));
+            }
+        }
+        kept.reverse();
+        kept
     }
 
     fn frees_enough(&self, input: &LayerInput, span: Range<usize>, text: &str) -> bool {

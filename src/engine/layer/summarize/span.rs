@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::{InputStart, KeptTail, Summarize};
+use super::{InputStart, KeptTail, SpanUnit, Summarize};
+use crate::engine::context::ContextMessage;
 use crate::engine::layer::LayerInput;
+use crate::engine::layer::tail::{groups_start, newest_within};
 
 impl Summarize {
     /// Returns the messages that the summary replaces.
@@ -12,7 +14,7 @@ impl Summarize {
         let (head, tail) = match self.keep {
             KeptTail::Entered => (self.keep_first, input.first_new),
             KeptTail::Recent => {
-                let tail = context.len().saturating_sub(self.keep_recent_messages);
+                let tail = self.tail(input).min(self.share_end(input).max(1));
                 let head = self.keep_first.min(tail);
                 // Without a head there is no cut at its end.
                 if head > 0 {
@@ -25,6 +27,39 @@ impl Summarize {
         head.min(tail)..tail
     }
 
+    /// Returns where the messages that stay would begin if a cut could be anywhere.
+    fn tail(&self, input: &LayerInput) -> usize {
+        let context = input.context;
+        if let Some(groups) = self.keep_recent_groups {
+            return groups_start(context, groups).unwrap_or(0);
+        }
+        match &self.keep_recent_tokens {
+            Some(tokens) => {
+                let (from, _) = newest_within(context, input.meter, tokens.resolve(input.limits), 0..context.len());
+                from.min(context.len().saturating_sub(1))
+            }
+            None => context.len().saturating_sub(self.keep_recent_messages),
+        }
+    }
+
+    /// Returns where the share of the oldest messages that may be replaced ends: behind the first message with which the share is
+    /// reached if it counts in size.
+    fn share_end(&self, input: &LayerInput) -> usize {
+        let (context, unit) = (input.context, input.meter.unit);
+        match self.span_unit {
+            SpanUnit::Messages => (context.len() as f64 * self.span_share) as usize,
+            SpanUnit::Size => {
+                let share = context.sum(unit) as f64 * self.span_share;
+                let mut size = 0;
+                let reaches_share = |message: &ContextMessage| {
+                    size += context.message_size(message, unit);
+                    size as f64 >= share
+                };
+                context.messages().iter().position(reaches_share).map_or(context.len(), |last| last + 1)
+            }
+        }
+    }
+
     /// Returns the part of a span that `input_tokens` lets the summarizer read: its newest messages.
     ///
     /// LangChain, which has such a limit, also reads the last lines that fit of the message before them. What it reads of that message
@@ -32,14 +67,7 @@ impl Summarize {
     pub(super) fn read_span(&self, input: &LayerInput, span: Range<usize>) -> Range<usize> {
         let Some(max_tokens) = self.input_tokens else { return span };
         let (context, meter) = (input.context, input.meter);
-        let (mut size, mut from) = (0, span.end);
-        while from > span.start {
-            let with_next = size + context.message_size(&context.messages()[from - 1], meter.unit);
-            if meter.apply(with_next) > max_tokens {
-                break;
-            }
-            (size, from) = (with_next, from - 1);
-        }
+        let (mut from, size) = newest_within(context, meter, max_tokens, span.clone());
         if self.input_start == InputStart::Typed {
             let ends_fitting = |at: usize| {
                 let message = &context.messages()[at];
@@ -49,7 +77,8 @@ impl Summarize {
                 !text.is_empty() && meter.apply(size + line_size) <= max_tokens
             };
             let first = if from > span.start && ends_fitting(from - 1) { from - 1 } else { from };
-            from = (first..span.end).find(|at| context.messages()[*at].typed).unwrap_or(span.end);
+            let behind = context.typed().partition_point(|at| *at < first);
+            from = context.typed().get(behind).map_or(span.end, |at| (*at).min(span.end));
         }
         from..span.end
     }
