@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 18] = [
+const LOW: [(&str, &[&str]); 37] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -156,7 +156,26 @@ const LOW: [(&str, &[&str]); 18] = [
     ("vercel-prune", &["prune.max_messages=3"]),
     ("semantic-kernel-truncation", &["window.max_messages=3"]),
     ("langchain-summarize", &["auto.threshold=7", "auto.keep_recent_messages=3", "auto.input_tokens=50"]),
+    ("openhands-recent", &["window.max_messages=6"]),
+    ("openhands-amortized", &["forget.threshold=9", "forget.max_messages=4"]),
+    ("deepagents", &["auto.threshold=150", "auto.keep_recent_messages=2", "large.max_bytes=90"]),
+    ("goose", &["auto.threshold=200", "auto.max_tokens=9"]),
+    ("qwen-code", &["auto.threshold=300", "auto.max_tokens=9", "restore.max_tokens_each=50"]),
+    ("complexity-trap-hybrid", &["auto.when={ calls = 3 }", "auto.keep_recent_messages=2", "mask.keep_recent_results=1"]),
     ("openhands", &["condense.threshold=9", "condense.keep_first=2", "condense.keep_recent_messages=4"]),
+    ("google-adk", &["recent.keep_recent_turns=1"]),
+    ("langchain-trim", &["window.keep_recent_tokens=60"]),
+    ("langchain-trim", &["window.keep_recent_tokens=60", "window.cut=batch", "window.keep_first=1"]),
+    ("agent-framework-window", &["window.keep_recent_groups=2"]),
+    ("agent-framework-window", &["window.scope=request", "window.keep_recent_groups=3", "window.keep_first=1"]),
+    ("agent-framework-truncation", &["window.threshold=7", "window.max_messages=3"]),
+    ("semantic-kernel-summary", &["auto.threshold=5", "auto.keep_recent_messages=5"]),
+    ("strands-summary", &["auto.max_tokens=9", "auto.keep_recent_messages=2"]),
+    ("kimi-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
+    ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
+    ("opencode", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
+    ("gemini-cli", &["auto.when=always", "auto.threshold=200", "auto.max_tokens=9"]),
+    ("pi", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
 ];
 
 /// Layers that no preset has.
