@@ -1,13 +1,13 @@
 # /// script
 # dependencies = ["langchain==1.5.0"]
 # ///
-"""LangChain's context editing and summarization middleware, on messages as OpenAI's chat API has them."""
+"""LangChain's context editing and summarization middleware, and `trim_messages`, on messages as OpenAI's chat API has them."""
 
 from langchain.agents.middleware.context_editing import ClearToolUsesEdit
 from langchain.agents.middleware.summarization import SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.messages.utils import count_tokens_approximately, trim_messages
 
 from recordings import serve
 
@@ -45,6 +45,18 @@ class ClearToolUses:
         return [to_item(message) for message in messages], count_tokens_approximately(messages)
 
 
+class Trim:
+    """`trim_messages` gives a copy of the history for each request."""
+
+    def __init__(self, max_tokens):
+        self.max_tokens, self.history = max_tokens, []
+
+    def request(self, new):
+        self.history += map(to_langchain, new)
+        messages = trim_messages(self.history, max_tokens=self.max_tokens, token_counter=count_tokens_approximately)
+        return [to_item(message) for message in messages], None
+
+
 class Summarization:
     """`SummarizationMiddleware` replaces messages of the agent's state before a call."""
 
@@ -66,6 +78,9 @@ def start(variant):
     return {
         "summarize-50-messages": lambda: Summarization(trigger=("messages", 50)),
         "summarize-30k": lambda: Summarization(trigger=("tokens", 30_000), keep=("messages", 8)),
+        "summarize-keep-tokens": lambda: Summarization(trigger=("tokens", 30_000), keep=("tokens", 5_000)),
+        "trim-50k": lambda: Trim(50_000),
+        "trim-30k": lambda: Trim(30_000),
         "clear": lambda: ClearToolUses(),
         "clear-low": lambda: ClearToolUses(trigger=20_000),
         "clear-inputs": lambda: ClearToolUses(trigger=0, clear_tool_inputs=True),

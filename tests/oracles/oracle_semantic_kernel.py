@@ -1,13 +1,14 @@
 # /// script
 # dependencies = ["semantic-kernel==1.45.0"]
 # ///
-"""Semantic Kernel's truncation of a chat history, asked before every request."""
+"""Semantic Kernel's reducers of a chat history, asked before every request."""
 
 import asyncio
 import json
 
-from semantic_kernel.contents import ChatHistoryTruncationReducer, ChatMessageContent, FunctionCallContent, FunctionResultContent
-from semantic_kernel.contents import TextContent
+from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
+from semantic_kernel.contents import ChatHistorySummarizationReducer, ChatHistoryTruncationReducer
+from semantic_kernel.contents import ChatMessageContent, FunctionCallContent, FunctionResultContent, TextContent
 from semantic_kernel.contents.utils.author_role import AuthorRole
 
 from recordings import serve
@@ -33,9 +34,16 @@ def to_item(message):
     return ["assistant", first.text, [[call.id, call.name, json.loads(call.arguments)] for call in calls]]
 
 
-class Truncation:
-    def __init__(self, **settings):
-        self.history = ChatHistoryTruncationReducer(**settings)
+class Service(ChatCompletionClientBase):
+    """A model that always answers the same."""
+
+    async def get_chat_message_content(self, chat_history, settings, **_):
+        return ChatMessageContent(role=AuthorRole.ASSISTANT, items=[TextContent(text="SUMMARY")])
+
+
+class Reducer:
+    def __init__(self, kind, **settings):
+        self.history = kind(**settings)
 
     def request(self, new):
         for item in new:
@@ -44,8 +52,17 @@ class Truncation:
         return [to_item(message) for message in self.history.messages], None
 
 
+def summarization(**settings):
+    return Reducer(ChatHistorySummarizationReducer, service=Service(ai_model_id="none"), **settings)
+
+
 def start(variant):
-    return {"40": lambda: Truncation(target_count=40), "12": lambda: Truncation(target_count=12)}[variant]()
+    return {
+        "40": lambda: Reducer(ChatHistoryTruncationReducer, target_count=40),
+        "12": lambda: Reducer(ChatHistoryTruncationReducer, target_count=12),
+        "summarization-40": lambda: summarization(target_count=40),
+        "summarization-9": lambda: summarization(target_count=9),
+    }[variant]()
 
 
 serve(start, "semantic-kernel")

@@ -1,11 +1,11 @@
 # /// script
 # dependencies = ["strands-agents==1.62.0"]
 # ///
-"""The sliding window of Strands Agents, on messages as its agents store them."""
+"""The conversation managers of Strands Agents, on messages as its agents store them."""
 
 import types
 
-from strands.agent.conversation_manager import SlidingWindowConversationManager
+from strands.agent.conversation_manager import SlidingWindowConversationManager, SummarizingConversationManager
 
 from recordings import batches, serve
 
@@ -50,12 +50,38 @@ class Window:
         return [item for message in self.agent.messages for item in to_items(message)], None
 
 
+class Model:
+    """A model that always answers the same."""
+
+    async def stream(self, *_, **__):
+        yield {"messageStart": {"role": "assistant"}}
+        yield {"contentBlockDelta": {"delta": {"text": "SUMMARY"}}}
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "end_turn"}}
+
+
+class Summarizing:
+    """The original summarises when the provider refuses a request. Here it does so once before each call, above a number of messages."""
+
+    def __init__(self, threshold, **settings):
+        self.threshold, self.manager = threshold, SummarizingConversationManager(**settings)
+        self.agent = types.SimpleNamespace(messages=[], aux_model=Model())
+
+    def request(self, new):
+        self.agent.messages += map(to_strands, batches(new))
+        if len(self.agent.messages) > self.threshold:
+            self.manager.reduce_context(self.agent)
+        return [item for message in self.agent.messages for item in to_items(message)], None
+
+
 def start(variant):
     return {
         "window": lambda: Window(),
         "window-low": lambda: Window(window_size=11),
         "window-per-call": lambda: Window(per_turn=True),
         "window-per-call-low": lambda: Window(per_turn=True, window_size=15),
+        "summarizing-40": lambda: Summarizing(40),
+        "summarizing-15": lambda: Summarizing(15, summary_ratio=0.6, preserve_recent_messages=5),
     }[variant]()
 
 
