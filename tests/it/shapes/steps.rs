@@ -35,12 +35,12 @@ const SQUARE_OUTPUT: [(&str, &str); 2] =
 const MADE_ANEW: (&str, &str) = ("thinking", "--policy=lcc-s06-java");
 
 /// What is run over each shape: a name, and the arguments before the folder. One replay has all presets, because most of a short run
-/// goes into starting; RECOMPACT_PRESET runs one alone, to find which of them is superlinear.
+/// goes into starting. RECOMPACT_PRESETS names some to run only these, to find which of them is superlinear.
 fn runs() -> Vec<(&'static str, Vec<String>)> {
     let run = |name: &'static str, arguments: &str| (name, words(arguments));
     let mut replay = run("replay", "replay --findings -o json --tokenizer chars/4");
-    let only = std::env::var("RECOMPACT_PRESET").unwrap_or_default();
-    for preset in PRESETS.iter().filter(|preset| only.is_empty() || preset.name == only) {
+    let only = std::env::var("RECOMPACT_PRESETS").unwrap_or_default();
+    for preset in PRESETS.iter().filter(|preset| only.is_empty() || only.split(',').any(|name| preset.name == name)) {
         replay.1.push(format!("--policy={}", preset.name));
     }
     vec![
