@@ -21,6 +21,7 @@ mod noop_fold;
 mod overwrite;
 mod pairs;
 mod prefix_break;
+mod prefix_changed_tools;
 mod reread;
 pub mod secret;
 mod self_summary;
@@ -87,6 +88,7 @@ macro_rules! rules {
 rules![
     pairs Error,
     prefix_break Warning,
+    prefix_changed_tools Warning,
     thrash Warning,
     noop_fold Warning,
     self_summary Warning,

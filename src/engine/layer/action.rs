@@ -138,6 +138,8 @@ pub struct SummarizerUse {
     pub max_retries: usize,
     /// The call continues the conversation, and so reads its prefix in the provider's cache.
     pub reuses_prefix_cache: bool,
+    /// The call continues the conversation, but its tools are others, and so it reads nothing of the cache.
+    pub changes_tools: bool,
 }
 
 impl LayerTraits<'_> {

@@ -94,7 +94,12 @@ impl Action for Program {
             repeats_record: false,
             filter: None,
             selects_by_age: false,
-            summarizer: Some(SummarizerUse { input_unit: SizeUnit::Chars, max_retries: 0, reuses_prefix_cache: false }),
+            summarizer: Some(SummarizerUse {
+                input_unit: SizeUnit::Chars,
+                max_retries: 0,
+                reuses_prefix_cache: false,
+                changes_tools: false,
+            }),
             archive_path: None,
             program: Some(&self.command),
         }

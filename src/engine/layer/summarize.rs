@@ -47,7 +47,7 @@ impl Action for Summarize {
     type State = usize;
 
     fn traits(&self) -> LayerTraits<'_> {
-        let Self { input_form, max_retries, rides_prefix, .. } = *self;
+        let Self { input_form, max_retries, rides_prefix, same_tools, .. } = *self;
         LayerTraits {
             timing: Timing::Requests,
             remains: None,
@@ -60,7 +60,12 @@ impl Action for Summarize {
             repeats_record: false,
             filter: None,
             selects_by_age: false,
-            summarizer: Some(SummarizerUse { input_unit: input_form, max_retries, reuses_prefix_cache: rides_prefix }),
+            summarizer: Some(SummarizerUse {
+                input_unit: input_form,
+                max_retries,
+                reuses_prefix_cache: rides_prefix && same_tools,
+                changes_tools: rides_prefix && !same_tools,
+            }),
             archive_path: None,
             program: None,
         }
@@ -102,6 +107,9 @@ impl Action for Summarize {
                 setting,
                 "give one number of newest messages: `keep_recent_messages`, `keep_recent_groups` or `keep_recent_tokens`",
             ));
+        }
+        if !(self.span_share > 0.0 && self.span_share <= 1.0) {
+            return Err(WrongSetting::new("span_share", "`span_share` must be above 0, and at most 1"));
         }
         if self.rides_prefix && self.input_chars.is_some() {
             let why = "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`";

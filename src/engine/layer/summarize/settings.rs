@@ -28,7 +28,7 @@ pub struct Summarize {
     #[schemars(extend("x-unit" = "by meter"))]
     pub keep_recent_tokens: Option<Size>,
     /// Maximum share of the messages, the oldest first, that the summary replaces, at least one message: 0.3 is three tenths.
-    #[schemars(range(min = 0.0, max = 1.0), extend("x-unit" = "share"))]
+    #[schemars(extend("x-unit" = "share"))]
     pub span_share: f64,
     /// In what `span_share` counts.
     pub span_unit: SpanUnit,
@@ -69,6 +69,8 @@ pub struct Summarize {
     /// `true`: the summarizer call begins as the conversation does and reads the provider's cache. It changes the cost, not the
     /// summary.
     pub rides_prefix: bool,
+    /// `false`: that call has no tools, or others. A provider's prefix begins with the tools, so the call reads nothing of its cache.
+    pub same_tools: bool,
     /// Maximum tokens of the summary.
     #[schemars(extend("x-unit" = "tokens"))]
     pub max_tokens: u64,
@@ -127,6 +129,7 @@ impl Default for Summarize {
             input_start: InputStart::Anywhere,
             unread: None,
             rides_prefix: false,
+            same_tools: true,
             max_tokens: 2_000,
             on_cap: OnCap::Fail,
             template: "[Compacted]\n\n{summary}".to_owned(),
