@@ -6,7 +6,8 @@
 //! - [`spec`]: what to replay and how, as plain data; [`settings`]: the settings of layers as data;
 //! - [`study`]: many transcripts through many policies; [`resume`]: continues what was stopped;
 //! - [`mod@verdict`]: which of the replayed policies to ship; [`mod@changes`]: what changed between two results;
-//! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses;
+//! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
+//!   the same requests;
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
 //! - [`gate`]: limits and a baseline for continuous integration;
 //! - [`probe`]: does a model find what [`retention`](crate::metrics::retention) says is in the context?
@@ -15,6 +16,7 @@
 
 pub mod audit;
 pub mod changes;
+pub mod comparison;
 pub mod corpus;
 mod error;
 pub mod gate;

@@ -4,7 +4,7 @@
 //! and the program. Built with the feature `python` only. What users call is Python, in the folder `recompact` beside this file;
 //! here is what that code cannot do itself. Offers nothing to other crates.
 //!
-//! - `study`: replays and sweeps; `documents`: inspections, and the reports of all results; `audit`; `check`; `conversations`: the
+//! - `study`: replays, comparisons and sweeps; `documents`: inspections, and the reports of all results; `audit`; `check`; `conversations`: the
 //!   messages of transcripts;
 //! - `settings`: keyword arguments as the description of a study; `watch`: runs work without the interpreter's lock, and stops it;
 //! - `results`: the tables of results; `table`: columns as buffers, which NumPy and Arrow take over;
@@ -47,7 +47,7 @@ mod native {
     #[pymodule_export]
     use crate::python::settings::{known_settings, policy_toml};
     #[pymodule_export]
-    use crate::python::study::{replay, sweep};
+    use crate::python::study::{compare, replay, sweep};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,17 +1,20 @@
-//! Replays and sweeps.
+//! Replays, comparisons and sweeps.
 
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::Value;
 
-use super::error::raise;
+use super::error::{raise, raise_message};
 use super::resources::PythonResources;
 use super::results::StudyResults;
 use super::settings::{study_spec, sweep_spec};
+use super::value::to_python;
 use super::watch::{Skipped, Watch, corpus, strict};
+use crate::analysis::comparison::{Comparison, Difference};
 use crate::analysis::corpus::{Analysed, Source, for_each};
-use crate::analysis::spec::Files;
+use crate::analysis::spec::{Files, StudySpec};
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, TranscriptSize};
 use crate::transcript::format::Reading;
 
@@ -34,6 +37,49 @@ pub fn replay(
     let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
     Ok((StudyResults::new(results), skipped.with_end(end)))
+}
+
+/// What a comparison of two policies found: the numbers of conversations and requests, and each difference with its transcript, its
+/// conversation, its call, and the messages of both requests.
+type Compared<'py> = (usize, usize, Vec<(String, String, usize, Bound<'py, PyAny>, Bound<'py, PyAny>)>);
+
+/// Compares the requests of two policies.
+#[pyfunction]
+pub fn compare<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    policies: Vec<Bound<'py, PyAny>>,
+    functions: &Bound<'py, PyDict>,
+    settings: &Bound<'py, PyDict>,
+    allow_programs: bool,
+    watch: Watch,
+) -> PyResult<(Compared<'py>, Skipped)> {
+    let spec = StudySpec { bounds: false, ..study_spec(&policies, settings)? };
+    let loaded = spec.load(&PythonResources::new(functions, allow_programs)?).map_err(raise)?;
+    let [one, other] = &loaded.policies[..] else {
+        return Err(raise_message(format!("{} policies: two are needed, each with one summarizer", loaded.policies.len())));
+    };
+    let corpus = corpus(&paths, &spec.read)?;
+    let compare = |source: Source, reading: &Reading| {
+        let comparison = Comparison::of(&loaded.study, source.name, reading, [one, other]);
+        source.replayed(reading, 2);
+        comparison
+    };
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, compare))?;
+    let skipped = Skipped::new(&processed, notes);
+    let processed = strict(&spec.read, processed)?.without(Comparison::unanswered);
+    let Analysed { results, end, .. } = processed.analysed().map_err(raise)?;
+    let mut differences = Vec::new();
+    for comparison in &results {
+        for Difference { conversation, call, messages } in &comparison.differences {
+            let list = |messages: &Vec<Value>| to_python(py, &Value::Array(messages.clone()));
+            let (one, other) = (list(&messages[0])?, list(&messages[1])?);
+            differences.push((comparison.transcript.clone(), conversation.clone(), *call, one, other));
+        }
+    }
+    let conversations = results.iter().map(|comparison| comparison.conversations).sum();
+    let requests = results.iter().map(|comparison| comparison.requests).sum();
+    Ok(((conversations, requests, differences), skipped.with_end(end)))
 }
 
 /// Searches the settings of policies.

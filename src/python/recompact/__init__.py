@@ -14,6 +14,7 @@ The guide explains what the numbers mean: `recompact guide` lists its pages.
 
 from . import policy
 from ._analyses import AuditReport, CheckReport, InspectReport, audit, check, inspect
+from ._comparison import Comparison, Difference, compare
 from ._native import VERSION as __version__
 from ._native import RecompactError
 from ._policies import Policy, preset
@@ -27,7 +28,9 @@ __all__ = [
     "AuditReport",
     "CheckReport",
     "Column",
+    "Comparison",
     "Conversation",
+    "Difference",
     "InspectReport",
     "Policy",
     "RecompactError",
@@ -39,6 +42,7 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "compare",
     "inspect",
     "load",
     "policy",

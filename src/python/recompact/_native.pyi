@@ -41,6 +41,14 @@ def replay(
     allow_programs: bool,
     watch: _Watch,
 ) -> tuple[StudyResults, _Skipped]: ...
+def compare(
+    paths: Sequence[str],
+    policies: Sequence[Any],
+    functions: Mapping[str, Callable[[], Callable[[bytes], str]]],
+    settings: Mapping[str, Any],
+    allow_programs: bool,
+    watch: _Watch,
+) -> tuple[tuple[int, int, list[tuple[str, str, int, list[Any], list[Any]]]], _Skipped]: ...
 def sweep(
     paths: Sequence[str],
     policies: Sequence[Any],
