@@ -15,7 +15,7 @@ macro_rules! adapters {
     };
 }
 
-adapters!["langchain", "google_adk", "pydantic_ai", "agent_framework", "strands", "openai_agents"];
+adapters!["langchain", "google_adk", "pydantic_ai", "agent_framework", "strands", "openai_agents", "openhands"];
 
 impl Adapter {
     /// Returns its page: the description at the top of its module.
