@@ -81,6 +81,8 @@ def aligned(entries: list[Entry], returned: Iterable[Message]) -> list[Item]:
 
 def _between(new: list[Message], missing: list[Entry]) -> list[Item]:
     """Aligns messages that the policy made with the messages that are missing where these are."""
+    if len(new) == len(missing) == 1:
+        return [Item(new[0], missing, new[0] == missing[0].pristine)]
     head = 0
     while head < min(len(new), len(missing)) and new[head] == missing[head].pristine:
         head += 1

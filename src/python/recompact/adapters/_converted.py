@@ -9,35 +9,59 @@ from .._alignment import tool_parts
 from ..policy import Function, Message, Policy, Request
 
 
+#: The calls and results in a message.
+_Parts = tuple[tuple[str, str], ...]
+
+
 class Converted:
     """Converts each message once, and finds it again when the library returns its object."""
 
     def __init__(self, to_library: Callable[[Message], Any], to_message: Callable[[Any], Message]) -> None:
         self._to_library, self._to_message = to_library, to_message
-        self._objects: dict[int, tuple[Message, Any]] = {}
+        self._objects: dict[int, tuple[Message, Any, _Parts]] = {}
         self._messages: dict[int, Message] = {}
+        #: By their calls and results; made when a library first returns a new object.
+        self._by_parts: dict[_Parts, Message] | None = None
 
     def objects(self, messages: Iterable[Message]) -> list[Any]:
         """Returns the objects of messages: the same ones at each call, so the library may remember something in them."""
-        known, self._objects = self._objects, {}
+        known, self._objects, self._by_parts = self._objects, {}, None
         for message in messages:
-            pair = known.get(id(message))
-            self._objects[id(message)] = pair if pair and pair[0] is message else (message, self._to_library(message))
-        self._messages = {id(made): message for message, made in self._objects.values()}
-        return [made for _, made in self._objects.values()]
+            held = known.get(id(message))
+            if not held or held[0] is not message:
+                held = (message, self._to_library(message), tuple(tool_parts(message)))
+            self._objects[id(message)] = held
+        self._messages = {id(made): message for message, made, _ in self._objects.values()}
+        return [made for _, made, _ in self._objects.values()]
 
     def messages(self, objects: Iterable[Any]) -> list[Message]:
         """Returns the messages of objects. An object that the library made is a new message."""
         return [self._messages.get(id(made)) or self._new(made) for made in objects]
 
     def _new(self, made: Any) -> Message:
+        if self._by_parts is None:
+            self._by_parts = {parts: message for message, _, parts in reversed(self._objects.values())}
         message = self._to_message(made)
-        parts = tool_parts(message)
-        # Of a message with calls or a result, fields that the library does not know stay as they were.
-        old = next((old for old, _ in self._objects.values() if parts and tool_parts(old) == parts), {})
-        message = {**old, **message}
-        self._objects[id(message)] = (message, made)
+        parts = tuple(tool_parts(message))
+        message = _completed(message, self._by_parts.get(parts, {})) if parts else message
+        self._objects[id(message)] = (message, made, parts)
         return message
+
+
+def _completed(message: Message, old: Message) -> Message:
+    """Adds to a message with calls or results what the library was not shown: other fields, and images in results that it left alone."""
+
+    def result(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
+        return old if old and result_text(old) == result_text(new) else {**old, **new}
+
+    if message["role"] == "tool":
+        return result(message, old)
+    content, old_content = message.get("content"), old.get("content")
+    if isinstance(content, list) and isinstance(old_content, list):
+        results = {block["tool_use_id"]: block for block in old_content if block["type"] == "tool_result"}
+        blocks = [result(block, results.get(block.get("tool_use_id"), {})) for block in content]
+        return {**old, **message, "content": blocks}
+    return {**old, **message}
 
 
 def adapter(

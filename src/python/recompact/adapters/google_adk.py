@@ -6,6 +6,9 @@ from recompact.adapters import google_adk
 
 recompact.replay("runs", google_adk.context_filter(ContextFilterPlugin(num_invocations_to_keep=3)))
 ```
+
+An invocation begins with any message of the user's, also one that a harness wrote in his name, such as a notification; the layer `keep`
+begins a turn only with what the user typed.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from recompact.adapters import openai_agents
 recompact.replay("runs", openai_agents.input_filter(ToolOutputTrimmer(recent_turns=2)))
 ```
 
-Outputs of tools that the filter changes are changed in the request; a filter may leave out items too, but adds none.
+Outputs of tools that the filter changes are changed in the request; a filter may leave out items too, but adds
+none. The trimmer knows calls by their ids: of two with one id, the newer one names the tool of both.
 """
 
 from __future__ import annotations
@@ -19,24 +20,32 @@ from typing import Any
 from agents.run_config import CallModelData, ModelInputData
 
 from ..policy import Function, Message, Policy, Request
-from ._converted import finished, text_of
+from ._converted import Converted, finished, text_of
 
 
 def input_filter(call_filter: Callable[[CallModelData[Any]], Any], *, name: str | None = None) -> Function:
     """Returns a `call_model_input_filter` as a policy. It filters each request, and the history stays as it is."""
 
-    def policy(request: Request) -> list[Message]:
+    def begin() -> Policy:
+        converted = Converted(_items, _no_message)
+
+        def policy(request: Request) -> list[Message]:
+            return filtered(request, converted.objects(request.messages))
+
+        return policy
+
+    def filtered(request: Request, held: list[list[dict[str, Any]]]) -> list[Message]:
         request.scope = "request"
-        items = [(message, item) for message in request.messages for item in _items(message)]
-        model_data = ModelInputData(input=[item for _, item in items], instructions=None)  # type: ignore[misc]
+        # The filter may write into what it gets.
+        items = [(message, [{**item} for item in own]) for message, own in zip(request.messages, held)]
+        model_data = ModelInputData(input=[item for _, own in items for item in own], instructions=None)  # type: ignore[misc]
         data: CallModelData[Any] = CallModelData(model_data, agent=None, context=None)  # type: ignore[arg-type]
-        filtered = call_filter(data)
-        left = (finished(filtered) if inspect.iscoroutine(filtered) else filtered).input
+        called = call_filter(data)
+        left = (finished(called) if inspect.iscoroutine(called) else called).input
         outputs = {item["call_id"]: item["output"] for item in left if item.get("type") == "function_call_output"}
         kept = {id(item) for item in left} | {key for item in left if (key := _key(item))}
         sent = []
-        for message in request.messages:
-            own = [item for of, item in items if of is message]
+        for message, own in items:
             if message["role"] == "tool" and message["tool_call_id"] in outputs:
                 output = outputs[message["tool_call_id"]]
                 sent.append(message if output == own[0]["output"] else {**message, "content": output})
@@ -44,14 +53,15 @@ def input_filter(call_filter: Callable[[CallModelData[Any]], Any], *, name: str 
                 sent.append(message)
         return sent
 
-    def begin() -> Policy:
-        return policy
-
     return Function(begin, name or type(call_filter).__name__, "openai")
 
 
 def _key(item: dict[str, Any]) -> tuple[str, str] | None:
     return (item["type"], item["call_id"]) if "call_id" in item else None
+
+
+def _no_message(_: Any) -> Message:
+    raise TypeError("a filter adds no items")
 
 
 def _items(message: Message) -> list[dict[str, Any]]:

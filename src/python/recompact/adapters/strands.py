@@ -13,6 +13,7 @@ not replayed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -20,64 +21,100 @@ from typing import Any
 from strands.agent.conversation_manager import ConversationManager
 
 from ..policy import Function, Message
-from ._converted import adapter, blocks_of, result_text
+from ._converted import adapter, text_of
 
 
-def conversation_manager(make: Callable[[], ConversationManager], *, name: str = "strands-window") -> Function:
+def conversation_manager(make: Callable[[], ConversationManager], *, name: str = "strands-conversation-manager") -> Function:
     """Returns a conversation manager as a policy. `make` is called for each session, because a manager has state."""
 
     def begin() -> Any:
         manager = make()
+        is_per_turn = getattr(manager, "per_turn", False)
         shown = 0
 
-        def edit(request: Any, messages: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
+        def edit(request: Any, held: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
             nonlocal shown
+            groups = _grouped(held)
+            messages = [_joined(group) for group in groups]
             before, new = messages[:shown], messages[shown:]
-            if getattr(manager, "per_turn", False):
-                before, new = messages, []
+            if is_per_turn:
+                before, new = [*messages], []
             elif new and new[0]["role"] == "assistant":
                 # The response belongs to the turn that it ends.
                 before, new = [*before, new[0]], new[1:]
             agent = SimpleNamespace(messages=before)
             ends_turn = bool(before) and not any("toolUse" in part for part in before[-1]["content"])
-            if getattr(manager, "per_turn", False) or (ends_turn and before[-1]["role"] == "assistant"):
+            if is_per_turn or (ends_turn and before[-1]["role"] == "assistant"):
                 manager.apply_management(agent)  # type: ignore[arg-type]
             sent = [*agent.messages, *new]
             shown = len(sent)
-            return sent
+            group_of = {id(message): group for message, group in zip(messages, groups)}
+            return [part for message in sent for part in group_of.get(id(message)) or _split(message)]
 
         return edit
 
-    return adapter(name, (to_strands, to_message), begin, "anthropic")
+    return adapter(name, (to_strands, to_message), begin)
+
+
+def _is_result(made: dict[str, Any]) -> bool:
+    return "toolResult" in made["content"][0] if made["content"] else False
+
+
+def _grouped(held: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Returns the messages of the library, in which the results of one response are one message."""
+    groups: list[list[dict[str, Any]]] = []
+    for made in held:
+        if groups and _is_result(made) and _is_result(groups[-1][0]):
+            groups[-1].append(made)
+        else:
+            groups.append([made])
+    return groups
+
+
+def _joined(group: list[dict[str, Any]]) -> dict[str, Any]:
+    if len(group) == 1:
+        return group[0]
+    return {"role": "user", "content": [part for made in group for part in made["content"]]}
+
+
+def _split(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns a message that the library made, with each result apart."""
+    if not _is_result(message):
+        return [message]
+    return [{"role": "user", "content": [part]} for part in message["content"]]
 
 
 def to_strands(message: Message) -> dict[str, Any]:
-    """Returns a message in Anthropic's form as Strands has it."""
-    return {"role": message["role"], "content": [part for block in blocks_of(message) for part in _parts(block)]}
+    """Returns a message in OpenAI's form as Strands has it."""
+    if message["role"] == "tool":
+        content = [{"text": text_of(message)}]
+        result = {"toolUseId": message["tool_call_id"], "status": "success", "content": content}
+        return {"role": "user", "content": [{"toolResult": result}]}
+    text = text_of(message)
+    said: list[dict[str, Any]] = [{"text": text}] if text else []
+    return {"role": message["role"], "content": said + [_call(call) for call in message.get("tool_calls") or ()]}
 
 
-def _parts(block: dict[str, Any]) -> list[dict[str, Any]]:
-    if block["type"] == "text":
-        return [{"text": block["text"]}]
-    if block["type"] == "tool_use":
-        return [{"toolUse": {"toolUseId": block["id"], "name": block["name"], "input": block["input"]}}]
-    if block["type"] == "tool_result":
-        content = [{"text": result_text(block)}]
-        return [{"toolResult": {"toolUseId": block["tool_use_id"], "status": "success", "content": content}}]
-    return []
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    return {"toolUse": {"toolUseId": call["id"], "name": function["name"], "input": json.loads(function["arguments"] or "{}")}}
 
 
 def to_message(made: dict[str, Any]) -> Message:
-    """Returns a message of Strands in Anthropic's form."""
-
-    def block(part: dict[str, Any]) -> dict[str, Any]:
-        if "toolUse" in part:
-            call = part["toolUse"]
-            return {"type": "tool_use", "id": call["toolUseId"], "name": call["name"], "input": call["input"]}
-        if "toolResult" in part:
-            result = part["toolResult"]
-            text = "\n".join(content.get("text", "") for content in result["content"])
-            return {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": text}
-        return {"type": "text", "text": part.get("text", "")}
-
-    return {"role": made["role"], "content": [block(part) for part in made["content"]]}
+    """Returns a message of Strands in OpenAI's form."""
+    content = made["content"]
+    if _is_result(made):
+        result = content[0]["toolResult"]
+        text = "\n".join(part.get("text", "") for part in result["content"])
+        return {"role": "tool", "tool_call_id": result["toolUseId"], "content": text}
+    message: Message = {"role": made["role"], "content": "\n".join(part["text"] for part in content if "text" in part)}
+    calls = [
+        {
+            "id": part["toolUse"]["toolUseId"],
+            "type": "function",
+            "function": {"name": part["toolUse"]["name"], "arguments": json.dumps(part["toolUse"]["input"])},
+        }
+        for part in content
+        if "toolUse" in part
+    ]
+    return message | ({"tool_calls": calls} if calls else {})
