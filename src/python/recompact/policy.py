@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Optional
 
-from ._alignment import Entry, Item, aligned
+from ._alignment import Entry, Item, aligned, changed_in_place
 
 #: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
 Message = dict[str, Any]
@@ -185,18 +185,22 @@ class _Session:
             ids = {id(entry.message): entry.id for entry in self._entries}
             named = [ids[id(message)] for message in of if id(message) in ids]
             return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}
-        items = aligned(self._entries, request.messages if returned is None else returned)
-        answer = self._changes(items)
+        returned = list(request.messages if returned is None else returned)
+        changed = changed_in_place(self._entries, returned)
+        items = aligned(self._entries, returned) if changed is None else None
+        answer = self._changes(items) if items is not None else {"replace": [_written(entry) for entry in changed or ()]}
         if request.files:
             answer["files"] = request.files
         if request.scope == "request":
             answer["scope"] = request.scope
-            for entry in self._entries:
+            for entry in self._entries if changed is None else changed:
                 entry.restore()
-            self._inserted = []
-        else:
+        elif items is not None:
             self._entries = [item.entry() for item in items]
-            self._inserted = [entry for entry in self._entries if entry.id is None]
+        elif changed:
+            made = {id(entry): Entry(entry.id, entry.message) for entry in changed}
+            self._entries = [made.get(id(entry), entry) for entry in self._entries]
+        self._inserted = [entry for entry in self._entries if entry.id is None] if items is not None else []
         return answer
 
     def _changes(self, items: list[Item]) -> dict[str, Any]:
@@ -211,3 +215,7 @@ class _Session:
             "replace": [item.listed() for item in items if not item.is_kept],
         }
         return {name: change for name, change in changes.items() if change}
+
+
+def _written(entry: Entry) -> Message:
+    return {**entry.message, "replaces": [entry.id]}
