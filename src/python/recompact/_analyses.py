@@ -32,7 +32,8 @@ class _Rows(Printable):
     def rows(self) -> list[dict[str, Any]]:
         """The members of the main list, as dicts."""
         document: Any = self.to_dict()
-        return document[self._list] if self._list else document
+        rows: list[dict[str, Any]] = document[self._list] if self._list else document
+        return rows
 
     def to_pandas(self) -> pandas.DataFrame:
         """Returns `rows` as a pandas data frame."""

@@ -121,7 +121,7 @@ def function(
     name = name or str(getattr(policy, "__name__", type(policy).__name__))
     if inspect.isclass(policy):
         return Function(policy, name, shape)  # type: ignore[arg-type]
-    return Function(lambda: policy, name, shape)  # type: ignore[arg-type, return-value]
+    return Function(lambda: policy, name, shape)
 
 
 def serve(policy: Policy | type | Function, *, shape: Literal["anthropic", "openai"] = "anthropic") -> None:
@@ -188,7 +188,7 @@ class _Session:
         returned = list(request.messages if returned is None else returned)
         changed = changed_in_place(self._entries, returned)
         items = aligned(self._entries, returned) if changed is None else None
-        answer = self._changes(items) if items is not None else {"replace": [_written(entry) for entry in changed or ()]}
+        answer: dict[str, Any] = self._changes(items) if items is not None else {"replace": [_written(entry) for entry in changed or ()]}
         if request.files:
             answer["files"] = request.files
         if request.scope == "request":

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from .._alignment import tool_parts
 from ..policy import Function, Message, Policy, Request
 
-
 #: The calls and results in a message.
 _Parts = tuple[tuple[str, str], ...]
 

@@ -26,7 +26,8 @@ def compaction(strategy: Any, *, tokenizer: Any = None, name: str | None = None)
     """Returns a strategy as a policy. What it excludes leaves the history, as in the library."""
 
     def edit(_: Any, messages: list[FrameworkMessage], __: Any) -> list[FrameworkMessage]:
-        return finished(apply_compaction(messages, strategy=strategy, tokenizer=tokenizer))
+        compacted: list[FrameworkMessage] = finished(apply_compaction(messages, strategy=strategy, tokenizer=tokenizer))
+        return compacted
 
     return adapter(name or type(strategy).__name__, (to_framework, to_message), lambda: edit)
 

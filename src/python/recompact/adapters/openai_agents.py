@@ -38,8 +38,8 @@ def input_filter(call_filter: Callable[[CallModelData[Any]], Any], *, name: str 
         request.scope = "request"
         # The filter may write into what it gets.
         items = [(message, [{**item} for item in own]) for message, own in zip(request.messages, held)]
-        model_data = ModelInputData(input=[item for _, own in items for item in own], instructions=None)  # type: ignore[misc]
-        data: CallModelData[Any] = CallModelData(model_data, agent=None, context=None)  # type: ignore[arg-type]
+        model_data = ModelInputData(input=[item for _, own in items for item in own], instructions=None)  # type: ignore[misc, unused-ignore]
+        data: CallModelData[Any] = CallModelData(model_data, agent=None, context=None)  # type: ignore[arg-type, unused-ignore]
         called = call_filter(data)
         left = (finished(called) if inspect.iscoroutine(called) else called).input
         outputs = {item["call_id"]: item["output"] for item in left if item.get("type") == "function_call_output"}

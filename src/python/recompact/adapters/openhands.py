@@ -68,7 +68,7 @@ def condenser(condenser: CondenserBase, *, name: str = "openhands-condenser") ->
     """Returns a condenser as a policy. What it forgets leaves the history, and a summary takes its place."""
 
     def begin() -> Policy:
-        prompts = _Prompts.from_messages([])
+        prompts = _Prompts(model="none")
         own, events = _asking(condenser, prompts), _Events()
         converted = Converted(events.of, to_message)
 

@@ -39,7 +39,8 @@ def history_processor(processor: Callable[[list[ModelMessage]], Any], *, name: s
 
     def edit(_: Any, messages: list[ModelMessage], __: Any) -> list[ModelMessage]:
         processed = processor(messages)
-        return finished(processed) if inspect.iscoroutine(processed) else processed
+        left: list[ModelMessage] = finished(processed) if inspect.iscoroutine(processed) else processed
+        return left
 
     return adapter(name or processor.__name__, (to_model_message, to_message), lambda: edit, "anthropic")
 
