@@ -1,5 +1,7 @@
 //! The lines of the protocol, version 1: what a program gets, and what it answers.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +11,7 @@ use crate::engine::external::{
     Answer, Decision, ExternalRequest, Item, Listing, MessageId, OwnSummary, SessionStart, Shape, SummaryWish, WrittenFile,
     WrittenMessage,
 };
+use crate::transcript::format::jsonl::replace_lone_surrogates;
 use crate::util::toml_span::friendly_serde_error;
 
 /// Version of the protocol.
@@ -177,9 +180,9 @@ pub(crate) fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision
     }))
 }
 
-/// Parses a line; the error is without the names of Rust's types, and with the column.
+/// Parses a line; the error is without the names of Rust's types, and with the column. Half of a surrogate pair stays, as in transcripts.
 fn parse<T: DeserializeOwned>(line: &str) -> Result<T, String> {
-    serde_json::from_str(line).map_err(|error| {
+    serde_json::from_str(&replace_lone_surrogates(Cow::Borrowed(line))).map_err(|error| {
         let message = error.to_string();
         let what = message.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&message);
         format!("{}, at column {}", friendly_serde_error(what), error.column())

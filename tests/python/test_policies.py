@@ -137,6 +137,15 @@ def test_a_summarizer_without_a_summary_is_an_exception_in_the_policy(codex):
     assert len(failed) == 1 and failed[0]
 
 
+def test_half_of_a_surrogate_pair_stays():
+    def half(request):
+        return [*request.messages[:-1], {"role": "user", "content": "half \ud83d"}] if request.call == 2 else None
+
+    compared = recompact.compare("fixtures/transcripts/awkward/surrogates.jsonl", half, "keep-all")
+    [difference] = compared.differences
+    assert difference.call == 2 and difference.one[-1]["content"][-1] == {"type": "text", "text": "half \ud83d"}
+
+
 def raising(request):
     raise ValueError("no messages")
 

@@ -151,7 +151,7 @@ fn programs_of_the_guide_do_the_same_as_layers() {
         rest.split("```").next().expect("a block")
     };
     let folder = TempDir::new().expect("a temporary folder");
-    let clear = "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nplaceholder = \"[cleared]\"\n";
+    let clear = "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nempty_too = true\nplaceholder = \"[cleared]\"\n";
     let cut = "do = \"truncate\"\nwhen = \"entry\"\nmax_chars = 2000\nkeep_head = 2000\nkeep_tail = 0\nmarker = \"\"\nlists = \"skip\"\n";
     let shape = ["--set", "program.shape=openai"];
     for (interpreter, language, name, layers) in

@@ -2,6 +2,7 @@
 
 mod conversions;
 mod equal;
+mod exact_texts;
 mod hostile;
 mod permission;
 
