@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
+use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -85,6 +85,8 @@ pub struct Draft {
     /// The path as given.
     path: PathBuf,
     to: BufWriter<DraftTarget>,
+    /// Number of bytes so far.
+    length: u64,
 }
 
 enum DraftTarget {
@@ -115,11 +117,29 @@ impl Draft {
             }
             Err(error) => Err(error),
         };
-        Ok(Self { path: given.to_owned(), to: BufWriter::new(to.map_err(unwritable)?) })
+        Ok(Self { path: given.to_owned(), to: BufWriter::new(to.map_err(unwritable)?), length: 0 })
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.length += bytes.len() as u64;
         self.to.write_all(bytes).map_err(|error| OutputError::Unwritable(self.path.clone(), error))
+    }
+
+    /// Number of bytes that were written, for [`Self::cut`].
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Removes what follows the first bytes again. What a device got stays.
+    pub fn cut(&mut self, length: u64) -> Result<(), OutputError> {
+        let cut = self.to.flush().and_then(|()| match self.to.get_mut() {
+            DraftTarget::Temporary(file, ..) => {
+                file.as_file().set_len(length)?;
+                file.seek(SeekFrom::Start(length)).map(|_| self.length = length)
+            }
+            DraftTarget::Device(_) => Ok(()),
+        });
+        cut.map_err(|error| OutputError::Unwritable(self.path.clone(), error))
     }
 
     pub fn finish(self) -> Result<(), OutputError> {

@@ -101,7 +101,14 @@ impl Replay {
         let done = self.transcripts.for_each(
             &[self.output.out(), self.contexts.as_deref()],
             in_order,
-            |source, reading| Checkpoint::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut sinks))),
+            |source, reading| {
+                let written = sinks.contexts.as_ref().map(ContextsFile::length);
+                let result = study.transcript(source.name, reading, Some(&mut sinks));
+                if let (Some(contexts), Some(written), Some(_)) = (&mut sinks.contexts, written, result.unanswered()) {
+                    contexts.cut(written);
+                }
+                Checkpoint::new(source, ONE_ROUND, result)
+            },
             |source, reading| {
                 let result = study.transcript(source.name, reading, None);
                 source.replayed(reading, study.policies.len());

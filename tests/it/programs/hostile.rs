@@ -105,6 +105,22 @@ fn check(prelude: &str, hostile: &Hostile) -> Result<(), String> {
     }
 }
 
+/// A file of requests holds whole sessions only.
+#[test]
+fn requests_of_a_session_that_is_left_out_are_not_written() {
+    let folder = TempDir::new().expect("a temporary folder");
+    write_sessions(folder.path());
+    let page = page();
+    let (prelude, programs) = programs(&page);
+    let late = programs.iter().find(|hostile| hostile.name == "Kills itself at call 50").expect("the program");
+    write(folder.path(), "p.sh", &format!("{prelude}{}", late.script));
+    let options = ["replay", ".", "-p", "p=command:sh p.sh", "-p", "lcc-s06", "--contexts", "requests.txt", "--quiet"];
+    assert_eq!(run_in(folder.path(), options.iter(), b"").code, 2);
+    let requests = fs::read_to_string(folder.path().join("requests.txt")).expect("the requests");
+    let count = |of: &str| requests.lines().filter(|line| line.contains(of)).count();
+    assert_eq!((count("1-good.jsonl"), count("2-bad.jsonl"), count("3-good.jsonl")), (120, 0, 120));
+}
+
 /// The program leaves a process behind that waits for the file `go` and then writes the file `trace`.
 #[test]
 fn nothing_that_a_program_started_outlives_the_run() {

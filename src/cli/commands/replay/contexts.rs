@@ -33,6 +33,18 @@ impl ContextsFile {
         RequestWriter { contexts: self, transcript, conversation: &conversation.name, policy: &policy.name }
     }
 
+    /// Number of bytes so far, for [`Self::cut`].
+    pub fn length(&self) -> u64 {
+        self.file.length()
+    }
+
+    /// Removes the requests of a session that is left out: half of a replay would look like a whole one.
+    pub fn cut(&mut self, length: u64) {
+        if self.failed.is_none() {
+            self.failed = self.file.cut(length).err();
+        }
+    }
+
     pub fn finish(self) -> Result<(), Failure> {
         match self.failed {
             Some(error) => Err(error.into()),
