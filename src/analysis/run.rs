@@ -50,10 +50,10 @@ impl Loaded {
     /// # Errors
     ///
     /// Fails if no transcript could be analysed.
-    pub fn results(self, processed: Processed<TranscriptResult>) -> Result<(Results, Result<(), RunError>), RunError> {
+    pub fn results(&self, processed: Processed<TranscriptResult>) -> Result<(Results, Result<(), RunError>), RunError> {
         let Analysed { results, coverage, end } = processed.without(TranscriptResult::unanswered).analysed()?;
         let results = self.study.results(results);
         let coverage = results.coverage.of_all_found(coverage);
-        Ok((Results { study: Some(self.record), coverage, ..results }, end))
+        Ok((Results { study: Some(self.record.clone()), coverage, ..results }, end))
     }
 }

@@ -14,11 +14,16 @@ use crate::analysis::inspect::{Inspection, count_calls_once};
 use crate::analysis::spec::{Files, LoadedPrices, load_prices};
 use crate::report::inspection::Inspections;
 use crate::report::{self, Layout, REPORTS, Report, Style};
+use crate::results::request::ShownRequest;
+use crate::results::saved::Results;
 use crate::transcript::format::Reading;
 use crate::util::text::did_you_mean;
 
 /// Prints a document as a report; `None` if the document has no such report.
 type Render = dyn Fn(&Report, &Layout) -> Option<Vec<u8>> + Send + Sync;
+
+/// Returns requests for a page.
+pub type Requests = dyn Fn(&Results) -> Vec<ShownRequest> + Send + Sync;
 
 /// Something that reports show.
 #[pyclass(frozen, module = "recompact._native")]
@@ -29,12 +34,19 @@ pub struct Document {
 impl Document {
     /// Takes a document over.
     pub fn new(document: impl report::Document + Send + Sync) -> Self {
-        Self::shared(Arc::new(document))
+        Self { render: Box::new(move |report, layout| report.render(&document, layout)) }
     }
 
-    /// Shares a document.
-    pub fn shared<D: report::Document + Send + Sync>(document: Arc<D>) -> Self {
-        Self { render: Box::new(move |report, layout| report.render(&*document, layout)) }
+    /// Shares results, to which a page adds requests.
+    pub fn page(results: Arc<Results>, requests: Option<Arc<Requests>>) -> Self {
+        Self {
+            render: Box::new(move |report, layout| match &requests {
+                Some(requests) if report.name == "html" => {
+                    report.render(&Results { requests: requests(&results), ..Results::clone(&results) }, layout)
+                }
+                _ => report.render(&*results, layout),
+            }),
+        }
     }
 }
 

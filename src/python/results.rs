@@ -1,19 +1,23 @@
 //! Results for Python: tables, totals, reports.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::documents::Document;
+use super::documents::{Document, Requests};
 use super::error::raise_message;
 use super::table::{ColumnValues, Table};
+use crate::results::request::ShownRequest;
 use crate::results::saved::{Results, Row, Summary, Sweep};
 
 /// The results of a replay or a sweep.
 #[pyclass(frozen, module = "recompact._native")]
 pub struct StudyResults {
-    results: std::sync::Arc<Results>,
+    results: Arc<Results>,
+    /// Shows the requests that missed facts. They are replayed again, so only for a page.
+    requests: Option<Arc<Requests>>,
 }
 
 /// Reads saved results; the file may be compressed.
@@ -27,7 +31,12 @@ pub fn load(py: Python, path: PathBuf) -> PyResult<StudyResults> {
 impl StudyResults {
     /// Takes results over.
     pub fn new(results: Results) -> Self {
-        Self { results: results.into() }
+        Self { results: results.into(), requests: None }
+    }
+
+    /// Takes results over, and what shows the requests that missed facts.
+    pub fn with_requests(results: Results, requests: impl Fn(&Results) -> Vec<ShownRequest> + Send + Sync + 'static) -> Self {
+        Self { results: results.into(), requests: Some(Arc::new(requests)) }
     }
 
     /// Returns a table by its name.
@@ -88,7 +97,7 @@ impl StudyResults {
     /// The results as a document.
     #[getter]
     fn document(&self) -> Document {
-        Document::shared(std::sync::Arc::clone(&self.results))
+        Document::page(Arc::clone(&self.results), self.requests.clone())
     }
 }
 

@@ -13,7 +13,8 @@ use super::settings::{study_spec, sweep_spec};
 use super::value::to_python;
 use super::watch::{Skipped, Watch, corpus, strict};
 use crate::analysis::comparison::{Comparison, Difference};
-use crate::analysis::corpus::{Analysed, Source, for_each};
+use crate::analysis::corpus::{Analysed, Corpus, Source, for_each};
+use crate::analysis::missed::missed_requests;
 use crate::analysis::spec::{Files, StudySpec};
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, TranscriptSize};
 use crate::transcript::format::Reading;
@@ -36,7 +37,17 @@ pub fn replay(
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
-    Ok((StudyResults::new(results), skipped.with_end(end)))
+    // As on the command line, no summary is written again for a report.
+    let results = match spec.summarizer.is_empty() {
+        true => StudyResults::with_requests(results, move |results| {
+            missed_requests(&loaded.study, results, |transcript| {
+                let at = corpus.inputs().iter().position(|input| input.name == transcript && !input.is_special())?;
+                corpus.read(at).ok()
+            })
+        }),
+        false => StudyResults::new(results),
+    };
+    Ok((results, skipped.with_end(end)))
 }
 
 /// What a comparison of two policies found: the numbers of conversations and requests, and each difference with its transcript, its

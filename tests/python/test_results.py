@@ -110,6 +110,17 @@ def test_the_saved_form_is_that_of_the_program(results, tmp_path):
     assert results.to_dict() == printed
 
 
+def test_a_page_shows_the_requests_that_missed_facts(results, tmp_path):
+    program = [sys.executable, "-m", "recompact", "replay", "fixtures/transcripts/codex", "-p", "lcc-s08,claude-code"]
+    subprocess.run([*program, "--out", tmp_path / "theirs.html", "--quiet"], check=True, capture_output=True)
+    results.save(tmp_path / "ours.html")
+    ours, theirs = (tmp_path / name for name in ("ours.html", "theirs.html"))
+    assert ours.read_text() == theirs.read_text()
+    results.save(tmp_path / "results.json")
+    recompact.load(tmp_path / "results.json").save(tmp_path / "loaded.html")
+    assert ours.stat().st_size > (tmp_path / "loaded.html").stat().st_size
+
+
 def test_pandas_and_arrow_are_imported_only_when_asked_for():
     code = "import sys, recompact; print([name for name in ('pandas', 'numpy', 'pyarrow', 'tqdm') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
