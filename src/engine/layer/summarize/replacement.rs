@@ -45,7 +45,9 @@ impl Summarize {
         edits.push(Edit::Replace { messages: from..span.end, into });
         // Edits go from back to front, so that each position is still valid.
         for (index, (message, keep)) in kept.iter().enumerate().rev() {
-            edits.push(Edit::Retain { message: *message, keep: keep.clone() });
+            if keep.len() < input.context.messages()[*message].blocks.len() {
+                edits.push(Edit::Retain { message: *message, keep: keep.clone() });
+            }
             let before = index.checked_sub(1).map_or(span.start, |before| kept[before].0 + 1)..*message;
             if !before.is_empty() {
                 edits.push(Edit::Drop { messages: before });
