@@ -21,11 +21,13 @@ mod load;
 mod presets;
 mod purposes;
 mod schema;
+mod tuning;
 
 pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{DROP_ALL, KEEP_ALL, PRESETS, Preset, RECORDED, preset};
 pub use purposes::{PURPOSES, Purpose, purpose};
 pub use schema::schema;
+pub use tuning::Tuning;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +91,9 @@ pub struct Policy {
     /// What the harness calls a setting, by layer and setting: `[harness]`, then `mask.keep_recent_results = "n"`; default none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub harness: BTreeMap<String, BTreeMap<String, String>>,
+    /// How a sweep chose the numbers: `[tuned]`, which `recompact sweep --save` writes; default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuning>,
     /// The layers that edit the context, in order: `[[layer]]`; default none.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,

@@ -14,11 +14,11 @@ pub fn confirm(sweep: &mut Sweep, held_out: &Results, policies: &[Policy]) {
     let rows = held_out.summary.iter().filter(|row| row.bound_of.is_none());
     let there: BTreeMap<&str, Member> =
         rows.map(|row| (row.policy.as_str(), Member::new(&sweep.objectives, false, &row.policy, &row.values))).collect();
-    let toml = |name: &str| policies.iter().find(|policy| policy.name == name).map(Policy::to_toml);
+    let named = |name: &str| policies.iter().find(|policy| policy.name == name);
     let mut failed: Vec<String> = Vec::new();
     let mut best = loop {
         let is_eligible = |policy: &str| there.contains_key(policy) && !failed.iter().any(|failed| failed == policy);
-        let Some(best) = recommendation(sweep, is_eligible, toml) else { return };
+        let Some(best) = recommendation(sweep, is_eligible, named) else { return };
         let compared = best.instead_of.as_deref().and_then(|unchanged| there.get(best.policy.as_str()).zip(there.get(unchanged)));
         if compared.is_none_or(|(own, unchanged)| own.improves_on(unchanged, &sweep.objectives)) {
             break best;

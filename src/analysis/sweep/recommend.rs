@@ -1,5 +1,6 @@
 //! Recommends a configuration that is better than what the user has, and describes its neighbours on the front.
 
+use crate::engine::policy::{Policy, Tuning};
 use crate::metrics::metric::broken;
 use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Recommendation, Sweep, Values};
 use crate::util::text::plural;
@@ -71,11 +72,11 @@ fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: &[Me
     Some(Choice { policy: best.policy, instead_of, why })
 }
 
-/// Recommends one of the configurations of a sweep for which `is_eligible` is true. `toml` returns the file of a policy.
-pub fn recommendation(
+/// Recommends one of the configurations of a sweep for which `is_eligible` is true. `policy_named` returns the policy with a name.
+pub fn recommendation<'a>(
     sweep: &Sweep,
     is_eligible: impl Fn(&str) -> bool,
-    toml: impl Fn(&str) -> Option<String>,
+    policy_named: impl Fn(&str) -> Option<&'a Policy>,
 ) -> Option<Recommendation> {
     let objectives = &sweep.objectives;
     let members = |is_wanted: fn(&ConfigurationRow) -> bool| {
@@ -95,10 +96,17 @@ pub fn recommendation(
     Some(Recommendation {
         policy: policy.to_owned(),
         instead_of: instead_of.map(str::to_owned),
-        toml: toml(policy)?,
+        toml: tuned(policy_named(policy)?, &row.of, sweep).to_toml(),
         why: why + broken.as_deref().unwrap_or_default(),
         neighbours: neighbours(objectives, &front, &Member::new(objectives, false, policy, &row.values)),
     })
+}
+
+/// Returns the policy with a note of how its numbers were chosen.
+fn tuned(policy: &Policy, of: &str, sweep: &Sweep) -> Policy {
+    let Sweep { sessions, held_out, configurations, .. } = sweep;
+    let tuning = Tuning { of: of.to_owned(), sessions: *sessions, held_out: *held_out, configurations: configurations.len() };
+    Policy { tuned: Some(tuning), ..policy.clone() }
 }
 
 /// Says what makes a configuration the compromise among several ones.

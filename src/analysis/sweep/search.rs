@@ -286,7 +286,7 @@ impl Search {
             policy_calls: self.policy_calls,
         };
         let candidate = |name: &str| self.candidates.iter().position(|candidate| candidate.policy.name == name);
-        sweep.recommended = recommendation(&sweep, |_| true, |name| Some(self.candidates[candidate(name)?].policy.to_toml()));
+        sweep.recommended = recommendation(&sweep, |_| true, |name| Some(&self.candidates[candidate(name)?].policy));
         let recommended = sweep.recommended.as_ref().and_then(|best| candidate(&best.policy));
         let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
         let spread = evenly_spaced(&front, recommended.filter(|at| front.contains(at)), |at| totals[at][0]);

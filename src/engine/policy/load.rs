@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 use super::check::check;
-use super::{CacheSettings, Policy};
+use super::{CacheSettings, Policy, Tuning};
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec, WrongSetting, old_names};
 use crate::engine::size::{Limits, Size};
 use crate::util::text::did_you_mean;
@@ -135,8 +135,12 @@ impl Policy {
     }
 }
 
-/// Applies settings in order: the last one counts, unless two name the same setting differently.
+/// Applies settings in order: the last one counts, unless two name the same setting differently. What is changed was not chosen by
+/// the sweep that wrote the file.
 fn apply(settings: &[Setting], policy: &mut Table) -> Result<(), String> {
+    if !settings.is_empty() {
+        policy.remove(Tuning::TABLE);
+    }
     let mut given: BTreeMap<(Option<&str>, String), &str> = BTreeMap::new();
     for setting in settings {
         let (layer, field) = (setting.layer.as_deref(), setting.field.as_str());
@@ -192,6 +196,7 @@ pub(super) const POLICY_SETTINGS: &[&str] = &[
     "cache",
     "sweep",
     "harness",
+    Tuning::TABLE,
     "layer",
 ];
 
