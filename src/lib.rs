@@ -106,7 +106,7 @@
 //! 9. [`findings`]: detects what is wrong with a compaction.
 //! 10. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
 //! 11. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
-//!     [`policy_check`](analysis::policy_check),
+//!     [`policy_check`](analysis::policy_check), [`export`](mod@analysis::export),
 //!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
 //! 12. [`report`]: prints results.
 //!
@@ -142,6 +142,7 @@
 //! | a token estimator | [`tokens::meter::METERS`] |
 //! | a layer | [`engine::layer::LAYERS`] |
 //! | a preset policy | [`engine::policy::PRESETS`] |
+//! | the configuration of a harness | [`analysis::export::TARGETS`] |
 //! | a purpose of `recompact policy new` | [`engine::policy::PURPOSES`] |
 //! | a summarizer | [`engine::summarizer::SUMMARIZERS`] |
 //! | a prompt | [`llm::prompt::PROMPTS`] |

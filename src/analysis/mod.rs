@@ -9,6 +9,7 @@
 //! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
 //!   the same requests;
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
+//! - [`mod@export`]: the numbers of a policy as the configuration of a harness;
 //! - [`gate`]: limits and a baseline for continuous integration;
 //! - [`probe`]: does a model find what [`retention`](crate::metrics::retention) says is in the context?
 //! - [`surprise`]: how many bits does a fact cost a model that a policy took away?
@@ -19,6 +20,7 @@ pub mod changes;
 pub mod comparison;
 pub mod corpus;
 mod error;
+pub mod export;
 pub mod gate;
 pub mod inspect;
 pub mod missed;

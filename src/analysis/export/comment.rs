@@ -1,0 +1,61 @@
+//! The comment above a configuration.
+
+use super::{ExportRequest, Target};
+use crate::engine::policy::{Tuning, preset};
+use crate::util::text::{plural, wrap};
+
+/// Longest line, without what a language puts before it.
+const WIDTH: usize = 96;
+
+/// Says what the configuration is, how its numbers were chosen, where it belongs, and what is not in it. `window` is the context
+/// window that sizes depend on, if they do.
+pub fn comment(
+    target: &Target,
+    request: &ExportRequest,
+    window: Option<u64>,
+    left_out: &[String],
+    left_to_the_harness: &[String],
+) -> Vec<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut lines = Vec::new();
+    let mut add = |begin: &str, text: &str| {
+        // A name comes from a file: it must not end the comment.
+        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        lines.extend(wrap(begin, &text, WIDTH).lines().map(str::to_owned));
+    };
+    add("", &format!("{}: policy `{}`, written by recompact {version}.", target.about, request.policy.name));
+    add("", &origin(request));
+    if let Some(window) = window {
+        add("", &format!("For a context window of {window} tokens; --window computes it for another."));
+    }
+    add("", &target.place);
+    add("", &format!("Names of settings: {}.", target.checked));
+    if !left_out.is_empty() {
+        add("", "Left out, because it cannot be expressed:");
+    }
+    left_out.iter().for_each(|left_out| add("- ", left_out));
+    if !left_to_the_harness.is_empty() {
+        add("", "Not given to the harness, which does it in its own way; we know no setting for:");
+    }
+    left_to_the_harness.iter().for_each(|setting| add("- ", setting));
+    lines
+}
+
+/// Says on how many sessions the numbers were chosen.
+fn origin(request: &ExportRequest) -> String {
+    let changes: Vec<&str> = request.changed.iter().map(|setting| setting.written.as_str()).collect();
+    let changed = if changes.is_empty() { String::new() } else { format!(" Changed by hand since: {}.", changes.join(", ")) };
+    match request.tuned {
+        Some(Tuning { of, sessions, held_out, configurations }) => {
+            let held_out = match held_out {
+                0 => "no session was held out to confirm it".to_owned(),
+                held_out => format!("compared once more on {} that were held out", plural(*held_out, "other session")),
+            };
+            let (chosen, from) = (plural(*sessions, "session"), plural(*configurations, "configuration"));
+            format!("Chosen on {chosen} from {from} in a sweep of `{of}`; {held_out}.{changed}")
+        }
+        None if !changes.is_empty() => format!("Not tuned: set by hand ({}).", changes.join(", ")),
+        None if preset(&request.policy.name).is_some() => "Not tuned: the numbers of the preset.".to_owned(),
+        None => "Not tuned: no sweep chose these numbers.".to_owned(),
+    }
+}

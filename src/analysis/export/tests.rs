@@ -1,0 +1,253 @@
+use saphyr::LoadableYamlNode;
+
+use super::target::{DetailedRule, ValueRule};
+use super::*;
+use crate::engine::layer::{COMMON_SETTINGS, LayerSpec};
+use crate::engine::policy::PRESETS;
+
+/// The targets that have a template, each with a policy: its preset, or one with its layers.
+fn with_policies() -> Vec<(Target, String)> {
+    let targets = TARGETS.iter().map(TargetFile::target).filter(|target| target.unavailable.is_none());
+    let with_policy = |target: Target| {
+        let policy = preset(&target.name).map_or_else(|| policy_of(&target), |preset| preset.toml.to_owned());
+        (target, policy)
+    };
+    targets.map(with_policy).collect()
+}
+
+/// A policy with the layers of a target, and with every setting that it has.
+fn policy_of(target: &Target) -> String {
+    let layer = |(id, kind): (&String, &String)| {
+        let has = |setting: &str| target.settings().contains(&format!("{id}.{setting}"));
+        let threshold = if has("threshold") { "threshold = \"0.5 * window\"\nmeter = \"o200k\"\n" } else { "" };
+        let when = match kind.as_str() {
+            "restore" => "when = { after = [\"auto\"] }\n",
+            _ if has("when.idle-minutes") => "when = { idle-minutes = 30 }\n",
+            _ => "",
+        };
+        format!("\n[[layer]]\nid = \"{id}\"\ndo = \"{kind}\"\n{threshold}{when}")
+    };
+    let layers: String = target.layers.iter().map(layer).collect();
+    format!("name = \"mine\"\n{layers}")
+}
+
+fn parsed(toml: &str, settings: &[&str]) -> (Policy, Vec<Setting>) {
+    let settings: Vec<Setting> = settings.iter().map(|setting| setting.parse().expect(setting)).collect();
+    let policy = Policy::parse(toml, "p.toml", &settings).unwrap_or_else(|error| panic!("{error}"));
+    (policy, settings)
+}
+
+fn exported(harness: &str, toml: &str, settings: &[&str], partial: bool) -> Result<Exported, ExportError> {
+    let before = parsed(toml, &[]).0;
+    let (policy, settings) = parsed(toml, settings);
+    export(&ExportRequest { harness, policy: &policy, tuned: before.tuned.as_ref(), changed: &settings, window: None, partial })
+}
+
+fn preset_toml(name: &str) -> &'static str {
+    preset(name).expect("a preset").toml
+}
+
+/// A number that a harness takes for this value, and that no preset has.
+fn another(rule: &DetailedRule, kind_of_text: bool) -> Option<&'static str> {
+    match rule {
+        DetailedRule { cases, .. } if !cases.is_empty() => None,
+        DetailedRule { share_of_window: true, .. } => Some("0.625 * window"),
+        _ if kind_of_text => None,
+        // It is a part of the messages that are kept.
+        _ if rule.of.ends_with(".keep_first") => Some("9"),
+        _ => Some("61007"),
+    }
+}
+
+#[test]
+fn every_target_fits_its_preset() {
+    for file in TARGETS {
+        let target = file.target();
+        assert!(!target.about.is_empty() && !target.checked.is_empty(), "{}", target.name);
+        assert_eq!(target.unavailable.is_none(), !target.template.is_empty() && !target.place.is_empty(), "{}", target.name);
+        for name in target.values.keys() {
+            assert!(target.template.contains(&format!("{{{name}}}")), "{}: {name}", target.name);
+        }
+        for setting in target.settings() {
+            let (id, field) = setting.split_once('.').expect("a layer and a setting");
+            let kind = target.layers.get(id).unwrap_or_else(|| panic!("{}: {id}", target.name));
+            let own = LayerSpec::by_name(kind).expect("a kind of layer").settings();
+            let field = field.split('.').next().unwrap_or_default();
+            // A setting without a value is not listed.
+            let is_known = own.iter().any(|own| own == field) || COMMON_SETTINGS.contains(&field) || field == "input_tokens";
+            assert!(is_known, "{}: {setting}", target.name);
+        }
+        if let Some(policy) = preset(&target.name).and_then(|preset| preset.policy(&[]).ok())
+            && target.unavailable.is_none()
+        {
+            let layers = policy.layers.iter().map(|layer| (layer.id.clone(), layer.spec.name().to_owned()));
+            assert_eq!(target.layers, layers.collect(), "{}", target.name);
+        }
+    }
+}
+
+#[test]
+fn every_setting_that_a_preset_names_is_written() {
+    for preset in PRESETS {
+        let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
+        let named = policy.harness.iter().flat_map(|(layer, names)| names.keys().map(move |name| format!("{layer}.{name}")));
+        let named: Vec<String> = named.collect();
+        let forms = targets_of(preset.name);
+        let target = forms.iter().find(|target| target.name == preset.name);
+        let Some(target) = target else {
+            assert!(named.is_empty(), "{}: write src/analysis/export/targets/{}.toml", preset.name, preset.name);
+            continue;
+        };
+        if target.unavailable.is_some() {
+            continue;
+        }
+        for setting in named {
+            let is_written = target.settings().iter().any(|own| *own == setting || own.starts_with(&format!("{setting}.")));
+            assert!(is_written, "{}: {setting}", preset.name);
+        }
+        let exported = exported(preset.name, preset.toml, &[], false).unwrap_or_else(|error| panic!("{error}"));
+        assert!(exported.comment.iter().any(|line| line == "Not tuned: the numbers of the preset."));
+    }
+}
+
+#[test]
+fn every_configuration_can_be_parsed() {
+    for (target, policy) in with_policies() {
+        let exported = exported(&target.name, &policy, &[], !target.follows.is_empty()).unwrap_or_else(|error| panic!("{error}"));
+        let text = exported.text();
+        let is_parsed = match target.syntax {
+            Syntax::Json => serde_json::from_str::<serde_json::Value>(&text).is_ok(),
+            Syntax::Jsonc => {
+                let lines = text.lines().filter(|line| !line.starts_with("//"));
+                serde_json::from_str::<serde_json::Value>(&lines.collect::<String>()).is_ok()
+            }
+            Syntax::Toml => text.parse::<toml::Table>().is_ok(),
+            Syntax::Yaml => saphyr::Yaml::load_from_str(&text).is_ok_and(|documents| documents.len() == 1),
+            Syntax::Shell => text.lines().all(|line| line.starts_with('#') || line.starts_with("export ")),
+            Syntax::Python | Syntax::Typescript => {
+                let count = |c: char| exported.body.matches(c).count();
+                [('(', ')'), ('[', ']'), ('{', '}')].iter().all(|(open, close)| count(*open) == count(*close))
+            }
+        };
+        assert!(is_parsed, "{}:\n{text}", target.name);
+    }
+}
+
+#[test]
+fn every_changed_number_is_in_the_text() {
+    let mut changed = 0;
+    for (target, policy) in with_policies() {
+        let before = exported(&target.name, &policy, &[], true).unwrap_or_else(|error| panic!("{error}")).body;
+        for (name, rule) in &target.values {
+            let setting = super::target::settings_in(rule.formula()).next().expect("a setting").to_owned();
+            let rule = rule.detailed();
+            let is_text = ["preserve_tools", "tools", "placeholder", "clear_inputs", "tool_limits.Bash", "when.idle-minutes"]
+                .iter()
+                .any(|text| setting.ends_with(text));
+            let Some(value) = another(&rule, is_text) else { continue };
+            let after =
+                exported(&target.name, &policy, &[&format!("{setting}={value}")], true).unwrap_or_else(|e| panic!("{e}")).body;
+            assert_ne!(before, after, "{}: {name}", target.name);
+            if rule.of != setting {
+                continue;
+            }
+            let number = if rule.share_of_window { "0.625" } else { value };
+            assert!(after.contains(number), "{}: {name}\n{after}", target.name);
+            changed += 1;
+        }
+    }
+    assert!(changed > 20, "{changed}");
+}
+
+#[test]
+fn formulas_follow_the_rules_of_the_harnesses() {
+    let body = |harness: &str, settings: &[&str]| {
+        let toml = preset(harness).map_or("", |preset| preset.toml);
+        exported(harness, toml, settings, false).unwrap_or_else(|error| panic!("{error}")).body
+    };
+    let settings = ["condense.threshold=239", "condense.keep_first=1", "condense.keep_recent_messages=117"];
+    assert!(body("openhands", &settings).contains("max_size=240, keep_first=2"));
+    assert!(body("autogen-head-and-tail", &["window.max_messages=21"]).contains("head_size=1, tail_size=20"));
+    assert!(body("strands-window", &["window.when=always"]).contains("per_turn=True"));
+    // Claude Code summarises 33,000 tokens below the window that it is given.
+    assert!(body("claude-code", &["auto.threshold=0.5 * window"]).contains(r#""CLAUDE_CODE_AUTO_COMPACT_WINDOW": "133000""#));
+    let mine = "name = \"mine\"\nmeter = \"o200k\"\nwindow = \"272k\"\n[[layer]]\nid = \"full\"\ndo = \"summarize\"\nthreshold = \"75%\"\n";
+    let of = |harness: &str| exported(harness, mine, &[], false).unwrap_or_else(|error| panic!("{error}"));
+    assert!(of("codex").body.contains("model_auto_compact_token_limit = 204000"));
+    assert!(of("opencode").body.contains("\"reserved\": 68000"));
+    assert!(of("goose").text().ends_with("export GOOSE_AUTO_COMPACT_THRESHOLD=0.75\n"));
+    assert!(!of("goose").comment.iter().any(|line| line.contains("context window")), "a share needs no window");
+    assert!(of("codex").comment.iter().any(|line| line.starts_with("For a context window of 272000 tokens")));
+}
+
+#[test]
+fn what_a_harness_cannot_do_is_refused_or_listed() {
+    let toml = preset_toml("langchain-clear");
+    let refused = |harness: &str, toml: &str, settings: &[&str]| match exported(harness, toml, settings, false) {
+        Err(error) => error.to_string(),
+        Ok(exported) => panic!("{}", exported.text()),
+    };
+    let message = refused("langchain", toml, &["clear.min_chars=100", "clear.scope=state"]);
+    assert!(message.starts_with("langchain-clear: `langchain-clear` cannot be given all of it:\n  clear.min_chars = 100: "));
+    assert!(message.contains("has 0, with no setting") && message.contains("\n  clear.scope = \"state\": "), "{message}");
+    let partial = exported("langchain", toml, &["clear.min_chars=100", "clear.keep_recent_results=7"], true).expect("the rest");
+    assert!(partial.body.contains("keep=7,") && partial.text().contains("# - clear.min_chars = 100: "), "{}", partial.text());
+    let message = refused("openhands", preset_toml("openhands"), &["condense.keep_recent_messages=25"]);
+    assert!(message.contains("condense.keep_recent_messages = 25: there it is 35, by the rule max_size ÷ 2"), "{message}");
+    let message = refused("strands", preset_toml("strands-window"), &["window.when={ calls = 3 }"]);
+    assert!(message.contains("window.when = { calls = 3 }: `per_turn` expresses only `always` or `turn-end`"), "{message}");
+    let message = refused("autogen", preset_toml("autogen-head-and-tail"), &["window.keep_first=0"]);
+    assert!(message.ends_with("window.keep_first makes `head_size` 0, and nothing below 1 is accepted"), "{message}");
+    assert!(exported("autogen", preset_toml("autogen-head-and-tail"), &["window.keep_first=0"], true).is_err());
+    let message = refused("codex", preset_toml("lcc-s08"), &[]);
+    assert!(message.contains("\n  layer `snip` (drop): Codex CLI's automatic compaction has none"), "{message}");
+    let message = refused("codex", preset_toml("observation-mask"), &[]);
+    assert!(message.contains("the policy has no layer of the kind `summarize`"), "{message}");
+    let message = refused("roo", preset_toml("claude-code"), &[]);
+    assert!(message.starts_with("--for roo: its settings are in the state of the editor"), "{message}");
+    let message = refused("langchian", toml, &[]);
+    assert!(message.starts_with("--for langchian: there is no such harness; did you mean `langchain`?"), "{message}");
+    let without = toml.replace("threshold = 100_000\n", "");
+    assert!(refused("langchain", &without, &[]).contains("clear.threshold is not set: "));
+    let resting = preset_toml("claude-code").replace("do = \"restore\"\n", "do = \"restore\"\nenabled = false\n");
+    assert!(
+        refused("claude-code", &resting, &[]).contains("no layer `restore` that runs: Claude Code's context management has it")
+    );
+}
+
+#[test]
+fn layers_are_found_by_their_kind_if_their_ids_differ() {
+    let mine = preset_toml("langchain-clear").replace("id = \"clear\"", "id = \"old\"");
+    let mine = &mine[..mine.find("[sweep]").expect("a table")];
+    let exported = exported("langchain", mine, &["old.threshold=7_000"], false).unwrap_or_else(|error| panic!("{error}"));
+    assert!(exported.body.contains("trigger=7000,"), "{}", exported.body);
+}
+
+#[test]
+fn comment_says_on_how_many_sessions_the_numbers_were_chosen() {
+    let tuned = format!(
+        "{}\n[tuned]\nof = \"swe-agent\"\nsessions = 24\nheld_out = 10\nconfigurations = 20\n",
+        preset_toml("swe-agent").replace("name = \"swe-agent\"", "name = \"swe-agent mask.keep_recent_results=10\\nX\"")
+    );
+    let text = |toml: &str, settings: &[&str]| {
+        exported("swe-agent", toml, settings, false).unwrap_or_else(|error| panic!("{error}")).text().replace("\n# ", " ")
+    };
+    let chosen =
+        "Chosen on 24 sessions from 20 configurations in a sweep of `swe-agent`; compared once more on 10 other sessions that";
+    assert!(text(&tuned, &[]).contains(chosen), "{}", text(&tuned, &[]));
+    assert!(text(&tuned, &["mask.stride=5"]).contains("Changed by hand since: mask.stride=5."));
+    let none_held_out = tuned.replace("held_out = 10", "held_out = 0");
+    assert!(text(&none_held_out, &[]).contains("; no session was held out to confirm it."));
+    assert!(text(preset_toml("swe-agent"), &["mask.stride=5"]).contains("Not tuned: set by hand (mask.stride=5)."));
+    // A line break in a name must not end the comment.
+    assert!(!text(&tuned, &[]).contains("\nX"), "{}", text(&tuned, &[]));
+    assert_eq!(parsed(&tuned, &["mask.stride=5"]).0.tuned, None, "the sweep did not choose it");
+}
+
+#[test]
+fn rules_are_read() {
+    let rule = ValueRule::Plain("a.b + 1".to_owned());
+    assert_eq!(rule.detailed().of, "a.b + 1");
+    let settings: Vec<&str> = super::target::settings_in("window - (a.b-c + d.e_f) / 2.5").collect();
+    assert_eq!(settings, ["a.b-c", "d.e_f"]);
+}
