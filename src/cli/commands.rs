@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod check;
 pub mod completions;
 pub mod diff;
+pub mod export_settings;
 pub mod guide;
 pub mod inspect;
 pub mod man;

@@ -54,6 +54,9 @@ const SETTABLE: [&str; 31] = [
     "quiet",
 ];
 
+/// A command without defaults from files: the numbers that it writes go into another program, so all of them are typed.
+const WITHOUT_DEFAULTS: &str = "export-settings";
+
 /// Parses the command line, with the defaults of the user's files.
 ///
 /// # Errors
@@ -73,7 +76,8 @@ fn with_defaults(mut command: Command, entries: &[Entry]) -> Result<Command, Fil
     for entry in entries {
         check_name(&command, entry)?;
     }
-    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let names = command.get_subcommands().map(|sub| sub.get_name().to_owned());
+    let names: Vec<String> = names.filter(|name| name != WITHOUT_DEFAULTS).collect();
     for name in names {
         let Some(sub) = command.find_subcommand(&name) else { continue };
         let defaults: Vec<(Arg, &Entry)> =
@@ -102,6 +106,7 @@ fn check_name(command: &Command, entry: &Entry) -> Result<(), FileError> {
     let wrong = |what: String| Err(entry.error(what));
     let commands: Vec<&Command> = match &entry.command {
         None => command.get_subcommands().collect(),
+        Some(name) if name == WITHOUT_DEFAULTS => return wrong(format!("the options of `{name}` have to be typed each time")),
         Some(name) => {
             let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
             let Some(sub) = command.find_subcommand(name) else {

@@ -26,7 +26,9 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use commands::{audit, catalog, check, completions, diff, guide, inspect, man, policy, probe, replay, report, show, sweep};
+use commands::{
+    audit, catalog, check, completions, diff, export_settings, guide, inspect, man, policy, probe, replay, report, show, sweep,
+};
 use error::Failure;
 
 /// What a new user may type first.
@@ -68,6 +70,8 @@ enum Command {
     Diff(diff::Diff),
     /// Begin a policy file, or check one for mistakes
     Policy(policy::Policy),
+    /// Write the numbers of a policy as the configuration of Codex, opencode, LangChain, OpenHands, Claude Code and others
+    ExportSettings(export_settings::ExportSettings),
     /// List formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices,
     /// providers and adapters, or print a page
     Catalog(catalog::Catalog),
@@ -107,6 +111,7 @@ impl Cli {
             Command::Show(command) => command.run(),
             Command::Diff(command) => command.run(),
             Command::Policy(command) => command.run(),
+            Command::ExportSettings(command) => command.run(),
             Command::Catalog(command) => command.run(),
             Command::Guide(command) => command.run(),
             Command::Completions(command) => command.run(),

@@ -39,6 +39,7 @@ pages![
     tokens,
     statistics,
     sweep,
+    export,
     summarizers,
     programs,
     python,

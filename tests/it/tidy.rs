@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use recompact::analysis::export::TARGETS;
 use recompact::engine::layer::{LAYERS, Timing};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
@@ -45,7 +46,7 @@ fn every_format_recognises_its_own_fixtures() {
 fn catalog_lists_everything_with_a_page() {
     let list = Prices::built_in();
     let names = |purpose: Purpose| purpose.protocols().map(|protocol| protocol.name);
-    let kinds: [(&str, Vec<&str>); 14] = [
+    let kinds: [(&str, Vec<&str>); 15] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", LAYERS.iter().map(|kind| kind.name).collect()),
@@ -59,6 +60,7 @@ fn catalog_lists_everything_with_a_page() {
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),
+        ("harnesses", TARGETS.iter().map(|target| target.name).collect()),
         ("adapters", ADAPTERS.iter().map(|adapter| adapter.name).collect()),
     ];
     let all = run(["catalog", "all"]).printed();

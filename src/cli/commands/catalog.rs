@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::builder::StringValueParser;
+use recompact::analysis::export::{TARGETS, Target};
 use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use recompact::engine::policy::{PRESETS, Preset};
@@ -26,7 +27,7 @@ use crate::cli::output;
 #[derive(Args)]
 pub struct Catalog {
     /// Kind to list: formats, policies, layers, meters, summarizers, scorers, prompts, measures, findings, reports,
-    /// schemas, prices, providers, adapters, or all
+    /// schemas, prices, providers, harnesses, adapters, or all
     #[arg(hide_possible_values = true, value_parser = suggesting(kinds, StringValueParser::new()))]
     kind: Option<String>,
     /// Entry of that kind; prints its page
@@ -83,6 +84,11 @@ const KINDS: &[CatalogKind] = &[
         name: "providers",
         about: "rules of prompt caches",
         entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect(),
+    },
+    CatalogKind {
+        name: "harnesses",
+        about: "agent harnesses whose settings can be written, for `export-settings --for`",
+        entries: harnesses,
     },
     CatalogKind {
         name: "adapters",
@@ -209,6 +215,18 @@ fn policies() -> Vec<CatalogEntry> {
         Err(_) => String::new(),
     };
     PRESETS.iter().map(|preset| entry(preset.name, &about(preset), preset.toml.to_owned())).collect()
+}
+
+/// Lists the forms of configuration that `recompact export-settings` writes; a page has the names of the settings.
+fn harnesses() -> Vec<CatalogEntry> {
+    let entry_of = |target: &Target| {
+        let about = match &target.unavailable {
+            None => format!("({}) {}", target.harness, target.about),
+            Some(why) => format!("({}) not written: {why}", target.harness),
+        };
+        entry(&target.name, &about, target.page())
+    };
+    TARGETS.iter().map(|file| entry_of(&file.target())).collect()
 }
 
 /// Lists the summarizers without a model, then the ways to call a model.

@@ -4,6 +4,7 @@ mod table;
 
 use super::super::number_format;
 use super::{Check, Prose, Screen, Step, replay::money};
+use crate::analysis::export::targets_of;
 use crate::metrics::metric::{broken, cost, overflow, retention};
 use crate::report::Layout;
 use crate::results::saved::{ConfigurationRow, Objective, Results, Summary, Sweep, Unit, Values};
@@ -165,12 +166,21 @@ impl<'a> View<'a> {
         checks
     }
 
+    /// Proposes to write the configuration of the harness, if the recommended policy is made from its preset.
+    fn export_step(&self) -> Option<Step> {
+        let of = &self.configuration(self.recommended()?)?.of;
+        let form = targets_of(of).into_iter().find(|form| form.name == *of && form.unavailable.is_none())?;
+        let command = format!("recompact export-settings --for {} -p policy.toml", form.name);
+        Some(Step::new(command, "the configuration of the harness"))
+    }
+
     fn next(&self, layout: &Layout) -> Vec<Step> {
         let invocation = &layout.invocation;
         let mut steps = Vec::new();
         if invocation.command != "report" && self.recommended().is_some() && !self.sweep.keeps_unchanged() {
             steps.push(Step::new(invocation.again("--save policy.toml"), "writes the file of the policy"));
             steps.push(Step::new(invocation.other("replay", "-p policy.toml"), "the policy beside no compaction"));
+            steps.extend(self.export_step());
         }
         steps.push(Step::new(invocation.again("--show front,parameters,choice"), "some of the sections; --full: all of them"));
         steps.push(Step::new(invocation.again("--out sweep.html"), "the same with plots, for a browser"));

@@ -57,6 +57,10 @@ fn wrong_defaults_are_reported_at_their_line() {
         ("[defaults]\nwindow = [1, 2]\n", "recompact.toml:2: `window`: write one value"),
         ("[defaults]\nquiet = \"yes\"\n", "recompact.toml:2: `quiet`: write true or false"),
         ("[defaults]\n\nwidnow = 3\n", "recompact.toml:3: there is no option `widnow`; did you mean `window`?"),
+        (
+            "[defaults.export-settings]\nwindow = 3\n",
+            "recompact.toml:2: the options of `export-settings` have to be typed each time",
+        ),
         ("[defaults.swep]\nwindow = 3\n", "recompact.toml:2: there is no command `swep`; did you mean `sweep`?"),
         ("[defaults.inspect]\nholdout = 0.2\n", "recompact.toml:2: there is no option `holdout` of `inspect`"),
         ("[defaults\n", "recompact.toml:1: "),

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod contexts;
 pub mod defaults;
 pub mod diff;
+pub mod export_settings;
 pub mod faults;
 pub mod file_uses;
 pub mod first_screens;

@@ -182,7 +182,7 @@ fn tables_match_snapshots_and_fit_100_columns() {
 #[test]
 fn help_matches_snapshots_and_fits_100_columns() {
     assert_fits("help", &run(["--help"]).printed());
-    for command in ["inspect", "replay", "sweep", "probe", "check", "report", "catalog"] {
+    for command in ["inspect", "replay", "sweep", "probe", "check", "report", "catalog", "export-settings"] {
         assert_fits(&format!("help-{command}"), &run([command, "--help"]).printed());
     }
     for command in ["new", "check"] {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use recompact::analysis::export::{TARGETS, TargetFile};
 use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
 use recompact::engine::policy::PRESETS;
@@ -30,6 +31,7 @@ pub struct Block {
 pub const BLOCKS: &[Block] = &[
     Block { name: "columns", make: columns },
     Block { name: "findings", make: findings },
+    Block { name: "harnesses", make: harnesses },
     Block { name: "layers", make: layers },
     Block { name: "meters", make: meters },
     Block { name: "presets", make: presets },
@@ -148,6 +150,20 @@ fn findings() -> String {
         list(replays),
         list(files)
     )
+}
+
+/// What `recompact export-settings` writes, and what it does not.
+fn harnesses() -> String {
+    let row = |file: &TargetFile| {
+        let target = file.target();
+        let settings: Vec<String> = target.settings().iter().map(|setting| code(setting)).collect();
+        let written = match &target.unavailable {
+            None => settings.join(", "),
+            Some(why) => format!("nothing: {why}"),
+        };
+        [code(&target.harness), code(&target.name), target.about.clone(), written, target.checked.clone()]
+    };
+    table(["harness", "form", "what it is", "settings that it has", "names from"], TARGETS.iter().map(row))
 }
 
 fn layers() -> String {

@@ -1,0 +1,132 @@
+//! `recompact export-settings`: the numbers of a policy as the configuration of a harness.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::StringValueParser;
+use recompact::analysis::export::{ExportError, ExportRequest, Exported, TARGETS, Target, export, target_names, targets_of};
+use recompact::analysis::spec::StudySpec;
+use recompact::engine::policy::{Policy, Setting, preset};
+use recompact::engine::size::parse_tokens;
+use recompact::util::text::wrap;
+
+use crate::cli::args::settings::setting;
+use crate::cli::args::study::preset_names;
+use crate::cli::args::suggestions::suggesting;
+use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
+use crate::cli::output;
+use crate::cli::resources::CommandResources;
+
+#[derive(Args)]
+pub struct ExportSettings {
+    /// Harness to write the configuration of, such as codex or langchain, or one of its forms, such as langchain-clear;
+    /// without it, all are listed
+    #[arg(long = "for", value_name = "HARNESS", hide_possible_values = true,
+        value_parser = suggesting(target_names, StringValueParser::new()))]
+    harness: Option<String>,
+    /// Policy to write: a TOML file, such as `recompact sweep --save` writes, or a preset [default: the preset of the harness]
+    #[arg(short, long, value_name = "POLICY", hide_possible_values = true, requires = "harness",
+        value_parser = suggesting(|| preset_names().collect(), StringValueParser::new()))]
+    policy: Option<String>,
+    /// Change a value of the policy by layer id: --set clear.threshold=50k
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true, requires = "harness",
+        value_parser = setting(|written: &str| written.parse::<Setting>()))]
+    settings: Vec<Setting>,
+    /// Context window in tokens, such as 200k, for sizes that depend on it [default: the policy's, else 200000]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_tokens, requires = "harness")]
+    window: Option<u64>,
+    /// Write what the harness can be given, and list the rest in the comment; without it, a policy that the harness cannot do
+    /// as a whole is an error
+    #[arg(long, requires = "harness")]
+    partial: bool,
+    /// Write to this file instead of standard output; an existing file is not replaced
+    #[arg(long, value_name = "FILE", requires = "harness")]
+    out: Option<PathBuf>,
+}
+
+impl ExportSettings {
+    pub fn run(self) -> Result<(), Failure> {
+        let Some(harness) = &self.harness else {
+            return Ok(output::write(None, list().as_bytes())?);
+        };
+        let mut uses = FileUses::default();
+        self.policy.iter().for_each(|policy| uses.read("--policy", policy));
+        uses.write("--out", self.out.as_deref());
+        uses.check()?;
+        let named = self.policy_name(harness)?;
+        let (tuned, policy) = self.read(named)?;
+        let request = ExportRequest {
+            harness,
+            policy: &policy,
+            tuned: tuned.tuned.as_ref(),
+            changed: &self.settings,
+            window: self.window,
+            partial: self.partial,
+        };
+        let exported = export(&request).map_err(failure)?;
+        if exported.syntax.comment_prefix().is_none() {
+            exported.comment.iter().for_each(|line| output::say(&recompact::report::escape::terminal_lines(line)));
+        }
+        self.write(&exported)
+    }
+
+    /// Returns the policy to write: the one that is named, or else the preset of the harness.
+    fn policy_name(&self, harness: &str) -> Result<String, Failure> {
+        if let Some(policy) = &self.policy {
+            return Ok(policy.clone());
+        }
+        let forms = targets_of(harness);
+        let with_preset: Vec<&Target> = forms.iter().copied().filter(|form| preset(&form.name).is_some()).collect();
+        let named = with_preset.iter().find(|form| form.name == harness);
+        match (named, &with_preset[..], &forms[..]) {
+            (Some(form), ..) | (None, [form], _) => Ok(form.name.clone()),
+            (None, _, []) => Err(failure(ExportError::unknown(harness))),
+            (None, _, [form]) if form.unavailable.is_some() => Err(failure(ExportError::unavailable(form))),
+            (None, [], _) => Err(Failure::Usage(format!(
+                "--for {harness}: there is no preset of it, so name the policy to write: -p my-policy.toml"
+            ))),
+            (None, several, _) => {
+                let names: Vec<_> = several.iter().map(|form| form.name.as_str()).collect();
+                Err(Failure::Usage(format!(
+                    "--for {harness}: it has several forms: name one ({}), or the policy to write: -p my-policy.toml",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// Returns the policy as it is in its file, and with the settings.
+    fn read(&self, named: String) -> Result<(Policy, Policy), Failure> {
+        let mut spec = StudySpec::default();
+        spec.policies = vec![named.into()];
+        let sources = spec.sources(&CommandResources::default())?;
+        let source = sources.first().ok_or_else(|| Failure::Usage("--policy names no policy".to_owned()))?;
+        let parse = |settings: &[Setting]| Policy::parse(&source.text, &source.origin, settings);
+        Ok((parse(&[])?, parse(&self.settings)?))
+    }
+
+    fn write(&self, exported: &Exported) -> Result<(), Failure> {
+        let text = exported.text();
+        match &self.out {
+            None => Ok(output::write(None, text.as_bytes())?),
+            Some(path) => Ok(output::write_new(path, text.as_bytes())?),
+        }
+    }
+}
+
+fn failure(error: ExportError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+/// Lists what can be written, by harness.
+fn list() -> String {
+    let targets: Vec<Target> = TARGETS.iter().map(|file| file.target()).filter(|target| target.unavailable.is_none()).collect();
+    let width = targets.iter().map(|target| target.name.len()).max().unwrap_or(0);
+    let lines = targets.iter().map(|target| wrap(&format!("  {:width$}  ", target.name), &target.about, 100));
+    let list: String = lines.collect();
+    format!(
+        "What can be written, for --for:\n\n{list}\n`recompact export-settings --for NAME -p my-policy.toml` writes it.\n\
+         `recompact catalog harnesses NAME` has the names of its settings.\n"
+    )
+}

@@ -1,0 +1,106 @@
+//! `recompact export-settings`: configurations of harnesses, from presets and from what a sweep saved.
+
+use std::fs;
+
+use recompact::analysis::export::{Syntax, TARGETS};
+use recompact::engine::policy::preset;
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, run, run_in};
+
+fn export(arguments: &[&str]) -> Ran {
+    run([&["export-settings"], arguments].concat())
+}
+
+#[test]
+fn every_form_is_listed_with_its_page() {
+    let list = export(&[]).printed();
+    assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
+    for file in TARGETS {
+        let target = file.target();
+        let is_listed = list.lines().any(|line| line.split_whitespace().next() == Some(file.name));
+        assert_eq!(is_listed, target.unavailable.is_none(), "{}", file.name);
+    }
+    let page = run(["catalog", "harnesses", "openhands"]).printed();
+    assert!(page.contains("\n  max_size    condense.threshold + 1\n"), "{page}");
+}
+
+#[test]
+fn every_preset_with_a_form_is_written_in_its_language() {
+    for file in TARGETS {
+        let target = file.target();
+        if preset(file.name).is_none() || target.unavailable.is_some() {
+            continue;
+        }
+        let ran = export(&["--for", file.name]);
+        assert_eq!(ran.code, 0, "{}: {}", file.name, ran.stderr);
+        let said = "Not tuned: the numbers of the preset.";
+        // Where the parser takes no comments, they are on standard error.
+        let (comment, other) = match target.syntax {
+            Syntax::Json => (&ran.stderr, &ran.stdout),
+            _ => (&ran.stdout, &ran.stderr),
+        };
+        assert!(comment.contains(said) && !other.contains(said), "{}", file.name);
+    }
+}
+
+#[test]
+fn settings_match_snapshots() {
+    insta::assert_snapshot!(
+        "export-langchain-clear",
+        export(&["--for", "langchain-clear", "--set", "clear.threshold=50k"]).printed()
+    );
+    insta::assert_snapshot!("export-anthropic", export(&["--for", "anthropic", "--set", "clear.clear_at_least=10k"]).stdout);
+    insta::assert_snapshot!("export-page", run(["catalog", "harnesses", "claude-code"]).printed());
+}
+
+#[test]
+fn what_a_sweep_saved_is_exported_with_the_number_of_its_sessions() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path().join("best.toml");
+    let best = path.to_str().expect("a plain path");
+    let sweep =
+        ["sweep", "openai-chat", "-p", "swe-agent", "--set", "mask.keep_recent_results=1,2", "--tokenizer", "chars/4", "-q"];
+    assert_eq!(run([&sweep[..], &["--save", best, "--maximize", "tokens.saved"]].concat()).code, 0);
+    let saved = fs::read_to_string(&path).expect("a policy");
+    assert!(saved.contains("[tuned]\nof = \"swe-agent\"\nsessions = "), "{saved}");
+    let exported = export(&["--for", "swe-agent", "-p", best]).printed();
+    let words = exported.replace("\n# ", " ");
+    assert!(words.contains(" configurations in a sweep of `swe-agent`; ") && words.contains("Chosen on "), "{exported}");
+    // A value that is set by hand was not chosen.
+    let changed = export(&["--for", "swe-agent", "-p", best, "--set", "mask.keep_recent_results=9"]).printed();
+    assert!(changed.contains("      n: 9\n") && changed.contains("Changed by hand since"), "{changed}");
+}
+
+#[test]
+fn a_file_is_written_and_none_is_replaced() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let write = |out: &str| run_in(folder.path(), ["export-settings", "--for", "strands", "--out", out], b"");
+    assert_eq!(write("manager.py").printed(), "");
+    let text = fs::read_to_string(folder.path().join("manager.py")).expect("a file");
+    assert!(text.ends_with("window_size=40, per_turn=False)\n"), "{text}");
+    let again = write("manager.py");
+    assert_eq!(again.code, 2);
+    assert_eq!(again.stderr, "recompact: manager.py: exists already, and is not replaced; name another file\n");
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    for (arguments, said) in [
+        (&["--for", "codex"][..], "--for codex: there is no preset of it, so name the policy to write: -p my-policy.toml"),
+        (&["--for", "langchain"], "it has several forms: name one (langchain-clear, langchain-summarize), or the policy"),
+        (&["--for", "cdoex"], "--for cdoex: there is no such harness; did you mean `codex`?"),
+        (&["--for", "mini-swe-agent"], "its limits are no settings: they are numbers in the text of `observation_template`"),
+        (&["--for", "swe-agent", "--set", "mask.keep=5"], "--set mask.keep=5: layer `mask`: `clear` has no setting `keep`"),
+        (&["--for", "swe-agent", "-p", "none.toml"], "none.toml"),
+        (&["--partial"], "--for <HARNESS>"),
+    ] {
+        let ran = export(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    let refused = export(&["--for", "openhands", "--set", "condense.keep_recent_messages=25"]);
+    assert!(refused.code == 2 && refused.stderr.ends_with("--partial writes the rest, and lists this in the comment\n"));
+    let partial = export(&["--for", "openhands", "--set", "condense.keep_recent_messages=25", "--partial"]).printed();
+    assert!(partial.contains("# - condense.keep_recent_messages = 25: there it is 35"), "{partial}");
+}
