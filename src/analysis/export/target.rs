@@ -195,7 +195,7 @@ targets![
     "autogen-head-and-tail",
     "claude-code",
     "claude-code-cached-mc",
-    "codex",
+    "codex-cli",
     "gemini-cli",
     "google-adk",
     "goose",

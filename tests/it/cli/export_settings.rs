@@ -87,8 +87,7 @@ fn a_file_is_written_and_none_is_replaced() {
 #[test]
 fn errors_say_what_to_do() {
     for (arguments, said) in [
-        (&["--for", "codex"][..], "--for codex: there is no preset of it, so name the policy to write: -p my-policy.toml"),
-        (&["--for", "langchain"], "it has several forms: name one (langchain-clear, langchain-summarize), or the policy"),
+        (&["--for", "langchain"][..], "it has several forms: name one (langchain-clear, langchain-summarize), or the policy"),
         (&["--for", "cdoex"], "--for cdoex: there is no such harness; did you mean `codex`?"),
         (&["--for", "mini-swe-agent"], "its limits are no settings: they are numbers in the text of `observation_template`"),
         (&["--for", "swe-agent", "--set", "mask.keep=5"], "--set mask.keep=5: layer `mask`: `clear` has no setting `keep`"),
