@@ -2,7 +2,8 @@ use saphyr::LoadableYamlNode;
 
 use super::target::{DetailedRule, ValueRule};
 use super::*;
-use crate::engine::layer::{COMMON_SETTINGS, LayerSpec};
+use crate::analysis::settings::own_settings;
+use crate::engine::layer::{COMMON_SETTINGS, LAYERS};
 use crate::engine::policy::PRESETS;
 
 /// The targets that have a template, each with a policy: its preset, or one with its layers.
@@ -71,10 +72,9 @@ fn every_target_fits_its_preset() {
         for setting in target.settings() {
             let (id, field) = setting.split_once('.').expect("a layer and a setting");
             let kind = target.layers.get(id).unwrap_or_else(|| panic!("{}: {id}", target.name));
-            let own = LayerSpec::by_name(kind).expect("a kind of layer").settings();
+            let own = own_settings(LAYERS.iter().find(|known| known.name == kind).expect("a kind of layer"));
             let field = field.split('.').next().unwrap_or_default();
-            // A setting without a value is not listed.
-            let is_known = own.iter().any(|own| own == field) || COMMON_SETTINGS.contains(&field) || field == "input_tokens";
+            let is_known = own.iter().any(|own| own.name == field) || COMMON_SETTINGS.contains(&field);
             assert!(is_known, "{}: {setting}", target.name);
         }
         if let Some(policy) = preset(&target.name).and_then(|preset| preset.policy(&[]).ok())

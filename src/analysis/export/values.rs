@@ -6,11 +6,16 @@ use toml::Value;
 
 use super::matched::MatchedLayers;
 use super::target::{DetailedRule, Target, settings_in};
+use crate::analysis::settings::{common_settings, own_settings};
+use crate::engine::layer::LAYERS;
 use crate::engine::size::{Limits, Size};
 use crate::util::template;
 
 /// Shares of the window have six digits: a token of a window of a million.
 const SHARE_DIGITS: f64 = 1e6;
+
+/// More than any number in a policy.
+const OFFSET: f64 = 1e12;
 
 /// The values of a configuration.
 #[derive(Default)]
@@ -72,12 +77,22 @@ fn value(
     if plain.is_some_and(|value| value.is_some() && value == rule.leave_out.as_ref()) {
         return Ok(None);
     }
-    let is_size = setting.is_none_or(|setting| setting.ends_with(".threshold"));
     match plain {
         Some(None) => Ok(rule.not_set.clone()),
-        Some(Some(value)) if !is_size && !value.is_integer() => Ok(Some(target.syntax.literal(value))),
+        Some(Some(Value::Float(number))) => within_limits(name, rule, layers, *number),
+        Some(Some(value)) if !value.is_integer() && !setting.is_some_and(|setting| is_size(target, setting)) => {
+            Ok(Some(target.syntax.literal(value)))
+        }
         _ => sized(name, rule, layers, limits),
     }
+}
+
+/// Returns whether a setting is a size, which may be a formula, and not a text.
+fn is_size(target: &Target, setting: &str) -> bool {
+    let Some((id, field)) = setting.split_once('.') else { return false };
+    let kind = LAYERS.iter().find(|kind| target.layers.get(id).is_some_and(|name| name == kind.name));
+    let settings = kind.into_iter().flat_map(own_settings).chain(common_settings());
+    settings.into_iter().any(|setting| setting.name == field && setting.kind == "size")
 }
 
 /// Returns a number that is computed, within the limits of the harness.
@@ -88,14 +103,19 @@ fn sized(name: &str, rule: &DetailedRule, layers: &MatchedLayers, limits: Limits
     } else {
         number(&rule.of, layers, limits)?
     };
-    let Some(number) = computed else { return Ok(None) };
+    computed.map_or(Ok(None), |number| within_limits(name, rule, layers, number))
+}
+
+/// Writes a number that the harness takes. No harness takes a negative one.
+fn within_limits(name: &str, rule: &DetailedRule, layers: &MatchedLayers, number: f64) -> Result<Option<String>, String> {
+    let least = rule.at_least.unwrap_or(0.0);
     let out_of_range = |which: &str, limit: f64| {
         let of = settings_in(&rule.of).next().map_or_else(String::new, |setting| layers.own_name(setting));
         Err(format!("{of} makes `{name}` {number}, and {which} {limit} is accepted"))
     };
-    match (rule.at_least, rule.at_most) {
-        (Some(least), _) if number < least => out_of_range("nothing below", least),
-        (_, Some(most)) if number > most => out_of_range("nothing above", most),
+    match rule.at_most {
+        _ if number < least => out_of_range("nothing below", least),
+        Some(most) if number > most => out_of_range("nothing above", most),
         _ => Ok(Some(number.to_string())),
     }
 }
@@ -114,8 +134,9 @@ fn number(formula: &str, layers: &MatchedLayers, limits: Limits) -> Result<Optio
             None => return Ok(None),
         }
     }
-    let size: Size = written.parse()?;
-    Ok(Some(size.resolve(limits) as f64))
+    // A size is never negative, but a difference may be.
+    let size: Size = format!("{OFFSET} + ({written})").parse()?;
+    Ok(Some(size.resolve(limits) as f64 - OFFSET))
 }
 
 /// Fills the values into the text. A line with a value that is left out is left out.
