@@ -47,7 +47,9 @@ pub struct Choice {
 /// Returns the own settings of a kind of layer. Those of which only the default is allowed are left out, and so are old names.
 pub fn own_settings(kind: &LayerKind) -> Vec<SettingDescription> {
     let is_own = |name: &str, setting: &Value| {
-        let is_fixed = setting.get("const").is_some() || setting.get("maximum").is_some_and(|most| *most == setting["default"]);
+        // A share has its largest value by default, and may be less.
+        let is_zero = |most: &Value| *most == setting["default"] && most.as_f64() == Some(0.0);
+        let is_fixed = setting.get("const").is_some() || setting.get("maximum").is_some_and(is_zero);
         !COMMON_SETTINGS.contains(&name) && !is_fixed && setting.get("deprecated").is_none()
     };
     settings(kind, is_own)
