@@ -15,11 +15,11 @@ mod values;
 pub use syntax::Syntax;
 pub use target::{TARGETS, Target, TargetFile, target_names, targets_of};
 
-use crate::engine::policy::{Policy, Setting, Tuning, preset};
+use crate::engine::policy::{Policy, Setting, Tuning};
 use crate::engine::size::Limits;
 use crate::util::text::did_you_mean;
 
-use differences::{left_to_the_harness, problems};
+use differences::problems;
 use matched::MatchedLayers;
 
 /// Context window of sizes if neither the user nor the policy names one, as in replays.
@@ -107,6 +107,9 @@ pub fn export(request: &ExportRequest) -> Result<Exported, ExportError> {
     let of = request.tuned.map_or(request.policy.name.as_str(), |tuned| tuned.of.as_str());
     let own = forms.iter().position(|form| form.name == of);
     let forms = own.map_or(&forms[..], |own| &forms[own..=own]);
+    if let Some(target) = forms.iter().find(|form| form.unavailable.is_some()) {
+        return Err(ExportError::unavailable(target));
+    }
     let tried = forms.iter().map(|form| Attempt::new(form, request));
     let best = tried.min_by_key(|attempt| attempt.problems.len()).expect("there is a form");
     best.finish(request)
@@ -116,7 +119,6 @@ pub fn export(request: &ExportRequest) -> Result<Exported, ExportError> {
 struct Attempt<'a> {
     target: &'a Target,
     problems: Vec<String>,
-    left_to_the_harness: Vec<String>,
     body: String,
     has_rest: bool,
     depends_on_window: bool,
@@ -125,12 +127,12 @@ struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     fn new(target: &'a Target, request: &ExportRequest) -> Self {
         let policy = request.policy;
-        let base = preset(&target.name).and_then(|preset| preset.policy(&[]).ok());
-        let layers = MatchedLayers::new(policy, base.as_ref(), target);
+        let base = target.base();
+        let layers = MatchedLayers::new(policy, &base);
         let limits = limits(request);
         let computed = values::compute(target, &layers, limits);
         let twice = values::compute(target, &layers, Limits { window: 2 * limits.window, ..limits });
-        let mut problems = problems(target, &layers, base.as_ref());
+        let mut problems = problems(target, &layers, &base);
         let has_rest = computed.unacceptable.is_empty() && computed.literals.values().any(Option::is_some);
         problems.extend(computed.problems);
         problems.extend(computed.unacceptable);
@@ -140,7 +142,6 @@ impl<'a> Attempt<'a> {
         Self {
             target,
             problems,
-            left_to_the_harness: if base.is_none() { left_to_the_harness(target, &layers) } else { Vec::new() },
             depends_on_window: computed.literals != twice.literals,
             has_rest,
             body: values::fill(target, &computed.literals),
@@ -148,17 +149,14 @@ impl<'a> Attempt<'a> {
     }
 
     fn finish(self, request: &ExportRequest) -> Result<Exported, ExportError> {
-        let Self { target, problems, left_to_the_harness, body, has_rest, depends_on_window } = self;
-        if target.unavailable.is_some() {
-            return Err(ExportError::unavailable(target));
-        }
+        let Self { target, problems, body, has_rest, depends_on_window } = self;
         let is_written = problems.is_empty() || request.partial && has_rest;
         if !is_written {
             let (policy, target) = (request.policy.name.clone(), target.name.clone());
             return Err(ExportError::Refused { policy, target, problems, has_rest });
         }
         let window = depends_on_window.then(|| limits(request).window);
-        let comment = comment::comment(target, request, window, &problems, &left_to_the_harness);
+        let comment = comment::comment(target, request, window, &problems);
         Ok(Exported { comment, body, syntax: target.syntax })
     }
 }

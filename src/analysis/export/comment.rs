@@ -9,13 +9,7 @@ const WIDTH: usize = 96;
 
 /// Says what the configuration is, how its numbers were chosen, where it belongs, and what is not in it. `window` is the context
 /// window that sizes depend on, if they do.
-pub fn comment(
-    target: &Target,
-    request: &ExportRequest,
-    window: Option<u64>,
-    left_out: &[String],
-    left_to_the_harness: &[String],
-) -> Vec<String> {
+pub fn comment(target: &Target, request: &ExportRequest, window: Option<u64>, left_out: &[String]) -> Vec<String> {
     let version = env!("CARGO_PKG_VERSION");
     let mut lines = Vec::new();
     let mut add = |begin: &str, text: &str| {
@@ -34,10 +28,6 @@ pub fn comment(
         add("", "Left out, because it cannot be expressed:");
     }
     left_out.iter().for_each(|left_out| add("- ", left_out));
-    if !left_to_the_harness.is_empty() {
-        add("", "Not given to the harness, which does it in its own way; we know no setting for:");
-    }
-    left_to_the_harness.iter().for_each(|setting| add("- ", setting));
     lines
 }
 

@@ -4,21 +4,13 @@ use toml::Value;
 
 use super::Target;
 use super::matched::{MatchedLayers, Settings, layer_settings};
-use crate::engine::layer::LayerSpec;
 use crate::engine::policy::Policy;
 
 /// Returns what the harness cannot be given: layers that it has not, and settings that have no name there.
-pub fn problems(target: &Target, layers: &MatchedLayers, base: Option<&Policy>) -> Vec<String> {
+pub fn problems(target: &Target, layers: &MatchedLayers, base: &Policy) -> Vec<String> {
     let about = &target.about;
     let extra = layers.extra.iter().map(|layer| format!("layer `{}` ({}): {about} has none", layer.id, layer.spec.name()));
     let mut problems: Vec<String> = extra.collect();
-    let Some(base) = base else {
-        if layers.is_empty() {
-            let kinds: Vec<_> = target.layers.values().map(|kind| format!("`{kind}`")).collect();
-            problems.push(format!("the policy has no layer of the kind {}, or several", kinds.join(" or ")));
-        }
-        return problems;
-    };
     let runs = |id: &String| base.layers.iter().any(|layer| layer.id == *id && layer.enabled);
     let missing = layers.missing.iter().filter(|id| runs(id) && !target.turns_off(id));
     problems.extend(
@@ -47,27 +39,6 @@ pub fn problems(target: &Target, layers: &MatchedLayers, base: Option<&Policy>) 
         problems.push(format!("messages = {}: {about} counts as {}", name(layers.policy), name(base)));
     }
     problems
-}
-
-/// Returns what a harness without a preset does in its own way: settings that have no name there and are not the defaults of their
-/// kind, and layers that the policy has not.
-pub fn left_to_the_harness(target: &Target, layers: &MatchedLayers) -> Vec<String> {
-    let defaults = target.layers.iter().filter_map(|(id, kind)| {
-        let table = toml::Table::try_from(LayerSpec::by_name(kind)?).ok()?;
-        Some(table.into_iter().map(move |(key, value)| (format!("{id}.{key}"), value)))
-    });
-    let common = ["enabled", "strict", "scope", "when"].map(|key| {
-        let value = match key {
-            "scope" => Value::from("state"),
-            "when" => Value::from("always"),
-            _ => Value::from(true),
-        };
-        (key, value)
-    });
-    let common = target.layers.keys().flat_map(|id| common.clone().map(|(key, value)| (format!("{id}.{key}"), value)));
-    let defaults: Settings = defaults.flatten().chain(common).collect();
-    let different = differences(target, &layers.settings, &defaults);
-    different.into_iter().filter_map(|(path, own, _)| Some(format!("{} = {}", layers.own_name(&path), shown(&own?)))).collect()
 }
 
 /// Returns the settings that differ, without those that the harness has: path, own value, other value.

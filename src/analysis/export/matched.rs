@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::Target;
 use crate::engine::layer::Layer;
 use crate::engine::policy::Policy;
 
@@ -25,24 +24,19 @@ pub struct MatchedLayers<'a> {
 }
 
 impl<'a> MatchedLayers<'a> {
-    /// Matches layers by their id, or else by their kind, if the policy has one of that kind. `base` is the preset of the harness:
-    /// without it the target names the layers.
-    pub fn new(policy: &'a Policy, base: Option<&Policy>, target: &Target) -> Self {
-        // A layer that rests counts only if it rests in the harness too.
-        let wanted: Vec<(String, String, bool)> = match base {
-            Some(base) => base.layers.iter().map(|own| (own.id.clone(), own.spec.name().to_owned(), own.enabled)).collect(),
-            None => target.layers.iter().map(|(id, kind)| (id.clone(), kind.clone(), true)).collect(),
-        };
+    /// Matches layers of a preset by their id, or else by their kind, if the policy has one of that kind.
+    pub fn new(policy: &'a Policy, base: &Policy) -> Self {
         let mut by_id = BTreeMap::new();
         let mut missing = Vec::new();
-        for (id, kind, runs) in wanted {
-            let counts = |layer: &&Layer| layer.id == id && layer.spec.name() == kind && (layer.enabled || !runs);
-            let same_id = policy.layers.iter().find(counts);
-            match same_id.or_else(|| only_one(policy, &kind)) {
+        for Layer { id, spec, enabled: runs, .. } in &base.layers {
+            let kind = spec.name();
+            // A layer that rests counts only if it rests in the harness too.
+            let counts = |layer: &&Layer| layer.id == *id && layer.spec.name() == kind && (layer.enabled || !runs);
+            match policy.layers.iter().find(counts).or_else(|| only_one(policy, kind)) {
                 Some(layer) if !by_id.values().any(|other: &&Layer| other.id == layer.id) => {
-                    by_id.insert(id, layer);
+                    by_id.insert(id.clone(), layer);
                 }
-                _ => missing.push(id),
+                _ => missing.push(id.clone()),
             }
         }
         let is_matched = |layer: &&Layer| by_id.values().any(|matched| matched.id == layer.id);
@@ -63,8 +57,9 @@ impl<'a> MatchedLayers<'a> {
         !path.split_once('.').is_some_and(|(id, _)| self.by_id.contains_key(id))
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+    /// Returns the layer of the policy for a layer of the harness.
+    pub fn layer(&self, id: &str) -> Option<&'a Layer> {
+        self.by_id.get(id).copied()
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::Syntax;
+use crate::engine::policy::{Policy, preset};
 use crate::util::text::wrap;
 
 /// One form of configuration of a harness, as its file describes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Name of the file, and of the preset of the same behaviour, if there is one.
+    /// Name of the file, and of the preset that does the same.
     #[serde(skip)]
     pub name: String,
     /// The harness, which may have several forms.
@@ -32,9 +33,6 @@ pub struct Target {
     /// The text, with `{name}` where a value belongs. A line whose value is left out is left out too.
     #[serde(default)]
     pub template: String,
-    /// The layers of the harness: id and kind.
-    #[serde(default)]
-    pub layers: BTreeMap<String, String>,
     /// The values, by name.
     #[serde(default)]
     pub values: BTreeMap<String, ValueRule>,
@@ -130,6 +128,11 @@ impl Target {
         settings
     }
 
+    /// Returns what the harness does: its preset.
+    pub(super) fn base(&self) -> Policy {
+        preset(&self.name).and_then(|preset| preset.policy(&[]).ok()).expect("a test: every form has a preset")
+    }
+
     /// Returns a page for the catalog: what is written, and from which settings.
     pub fn page(&self) -> String {
         const WIDTH: usize = 100;
@@ -189,6 +192,8 @@ macro_rules! targets {
 }
 
 targets![
+    "agent-framework-truncation",
+    "agent-framework-window",
     "anthropic-clear",
     "anthropic-compact",
     "autogen-buffered",
@@ -202,6 +207,7 @@ targets![
     "kimi-cli",
     "langchain-clear",
     "langchain-summarize",
+    "langchain-trim",
     "mini-swe-agent",
     "openai-agents-trimmer",
     "opencode",
@@ -211,7 +217,9 @@ targets![
     "pi",
     "qwen-code",
     "roo",
+    "semantic-kernel-summary",
     "semantic-kernel-truncation",
+    "strands-summary",
     "strands-window",
     "swe-agent",
     "swe-agent-polling",

@@ -4,32 +4,11 @@ use super::target::{DetailedRule, ValueRule};
 use super::*;
 use crate::analysis::settings::own_settings;
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS};
-use crate::engine::policy::PRESETS;
+use crate::engine::policy::{PRESETS, preset};
 
-/// The targets that have a template, each with a policy: its preset, or one with its layers.
-fn with_policies() -> Vec<(Target, String)> {
-    let targets = TARGETS.iter().map(TargetFile::target).filter(|target| target.unavailable.is_none());
-    let with_policy = |target: Target| {
-        let policy = preset(&target.name).map_or_else(|| policy_of(&target), |preset| preset.toml.to_owned());
-        (target, policy)
-    };
-    targets.map(with_policy).collect()
-}
-
-/// A policy with the layers of a target, and with every setting that it has.
-fn policy_of(target: &Target) -> String {
-    let layer = |(id, kind): (&String, &String)| {
-        let has = |setting: &str| target.settings().contains(&format!("{id}.{setting}"));
-        let threshold = if has("threshold") { "threshold = \"0.5 * window\"\nmeter = \"o200k\"\n" } else { "" };
-        let when = match kind.as_str() {
-            "restore" => "when = { after = [\"auto\"] }\n",
-            _ if has("when.idle-minutes") => "when = { idle-minutes = 30 }\n",
-            _ => "",
-        };
-        format!("\n[[layer]]\nid = \"{id}\"\ndo = \"{kind}\"\n{threshold}{when}")
-    };
-    let layers: String = target.layers.iter().map(layer).collect();
-    format!("name = \"mine\"\n{layers}")
+/// The targets that have a template.
+fn written() -> impl Iterator<Item = Target> {
+    TARGETS.iter().map(TargetFile::target).filter(|target| target.unavailable.is_none())
 }
 
 fn parsed(toml: &str, settings: &[&str]) -> (Policy, Vec<Setting>) {
@@ -54,8 +33,10 @@ fn another(rule: &DetailedRule, kind_of_text: bool) -> Option<&'static str> {
         DetailedRule { cases, .. } if !cases.is_empty() => None,
         DetailedRule { share_of_window: true, .. } => Some("0.625 * window"),
         _ if kind_of_text => None,
+        DetailedRule { at_most: Some(_), .. } => Some("0.625"),
         // It is a part of the messages that are kept.
         _ if rule.of.ends_with(".keep_first") => Some("9"),
+        _ if rule.of.ends_with(".keep_recent_messages") && !rule.of.contains(' ') => Some("37"),
         _ => Some("61007"),
     }
 }
@@ -69,19 +50,14 @@ fn every_target_fits_its_preset() {
         for name in target.values.keys() {
             assert!(target.template.contains(&format!("{{{name}}}")), "{}: {name}", target.name);
         }
+        let policy = preset(&target.name).and_then(|preset| preset.policy(&[]).ok()).expect("a preset with the name of the form");
         for setting in target.settings() {
             let (id, field) = setting.split_once('.').expect("a layer and a setting");
-            let kind = target.layers.get(id).unwrap_or_else(|| panic!("{}: {id}", target.name));
-            let own = own_settings(LAYERS.iter().find(|known| known.name == kind).expect("a kind of layer"));
+            let layer = policy.layers.iter().find(|layer| layer.id == id).unwrap_or_else(|| panic!("{}: {id}", target.name));
+            let kind = LAYERS.iter().find(|kind| kind.name == layer.spec.name()).expect("a kind of layer");
             let field = field.split('.').next().unwrap_or_default();
-            let is_known = own.iter().any(|own| own.name == field) || COMMON_SETTINGS.contains(&field);
+            let is_known = own_settings(kind).iter().any(|own| own.name == field) || COMMON_SETTINGS.contains(&field);
             assert!(is_known, "{}: {setting}", target.name);
-        }
-        if let Some(policy) = preset(&target.name).and_then(|preset| preset.policy(&[]).ok())
-            && target.unavailable.is_none()
-        {
-            let layers = policy.layers.iter().map(|layer| (layer.id.clone(), layer.spec.name().to_owned()));
-            assert_eq!(target.layers, layers.collect(), "{}", target.name);
         }
     }
 }
@@ -112,8 +88,8 @@ fn every_setting_that_a_preset_names_is_written() {
 
 #[test]
 fn every_configuration_can_be_parsed() {
-    for (target, policy) in with_policies() {
-        let exported = exported(&target.name, &policy, &[], !target.follows.is_empty()).unwrap_or_else(|error| panic!("{error}"));
+    for target in written() {
+        let exported = exported(&target.name, preset_toml(&target.name), &[], false).unwrap_or_else(|error| panic!("{error}"));
         let text = exported.text();
         let is_parsed = match target.syntax {
             Syntax::Json => serde_json::from_str::<serde_json::Value>(&text).is_ok(),
@@ -136,8 +112,9 @@ fn every_configuration_can_be_parsed() {
 #[test]
 fn every_changed_number_is_in_the_text() {
     let mut changed = 0;
-    for (target, policy) in with_policies() {
-        let before = exported(&target.name, &policy, &[], true).unwrap_or_else(|error| panic!("{error}")).body;
+    for target in written() {
+        let policy = preset_toml(&target.name);
+        let before = exported(&target.name, policy, &[], false).unwrap_or_else(|error| panic!("{error}")).body;
         for (name, rule) in &target.values {
             let setting = super::target::settings_in(rule.formula()).next().expect("a setting").to_owned();
             let rule = rule.detailed();
@@ -146,7 +123,7 @@ fn every_changed_number_is_in_the_text() {
                 .any(|text| setting.ends_with(text));
             let Some(value) = another(&rule, is_text) else { continue };
             let after =
-                exported(&target.name, &policy, &[&format!("{setting}={value}")], true).unwrap_or_else(|e| panic!("{e}")).body;
+                exported(&target.name, policy, &[&format!("{setting}={value}")], true).unwrap_or_else(|e| panic!("{e}")).body;
             assert_ne!(before, after, "{}: {name}", target.name);
             if rule.of != setting {
                 continue;
@@ -162,7 +139,7 @@ fn every_changed_number_is_in_the_text() {
 #[test]
 fn formulas_follow_the_rules_of_the_harnesses() {
     let body = |harness: &str, settings: &[&str]| {
-        let toml = preset(harness).map_or("", |preset| preset.toml);
+        let toml = preset_toml(harness);
         exported(harness, toml, settings, false).unwrap_or_else(|error| panic!("{error}")).body
     };
     let settings = ["condense.threshold=239", "condense.keep_first=1", "condense.keep_recent_messages=117"];

@@ -80,7 +80,7 @@ fn value(
     match plain {
         Some(None) => Ok(rule.not_set.clone()),
         Some(Some(Value::Float(number))) => within_limits(name, rule, layers, *number),
-        Some(Some(value)) if !value.is_integer() && !setting.is_some_and(|setting| is_size(target, setting)) => {
+        Some(Some(value)) if !value.is_integer() && !setting.is_some_and(|setting| is_size(layers, setting)) => {
             Ok(Some(target.syntax.literal(value)))
         }
         _ => sized(name, rule, layers, limits),
@@ -88,9 +88,9 @@ fn value(
 }
 
 /// Returns whether a setting is a size, which may be a formula, and not a text.
-fn is_size(target: &Target, setting: &str) -> bool {
+fn is_size(layers: &MatchedLayers, setting: &str) -> bool {
     let Some((id, field)) = setting.split_once('.') else { return false };
-    let kind = LAYERS.iter().find(|kind| target.layers.get(id).is_some_and(|name| name == kind.name));
+    let kind = LAYERS.iter().find(|kind| layers.layer(id).is_some_and(|layer| layer.spec.name() == kind.name));
     let settings = kind.into_iter().flat_map(own_settings).chain(common_settings());
     settings.into_iter().any(|setting| setting.name == field && setting.kind == "size")
 }

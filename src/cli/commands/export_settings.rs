@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::StringValueParser;
 use recompact::analysis::export::{ExportError, ExportRequest, Exported, TARGETS, Target, export, target_names, targets_of};
 use recompact::analysis::spec::StudySpec;
-use recompact::engine::policy::{Policy, Setting, preset};
+use recompact::engine::policy::{Policy, Setting};
 use recompact::engine::size::parse_tokens;
 use recompact::util::text::wrap;
 
@@ -77,16 +77,11 @@ impl ExportSettings {
             return Ok(policy.clone());
         }
         let forms = targets_of(harness);
-        let with_preset: Vec<&Target> = forms.iter().copied().filter(|form| preset(&form.name).is_some()).collect();
-        let named = with_preset.iter().find(|form| form.name == harness);
-        match (named, &with_preset[..], &forms[..]) {
-            (Some(form), ..) | (None, [form], _) => Ok(form.name.clone()),
-            (None, _, []) => Err(failure(ExportError::unknown(harness))),
-            (None, _, [form]) if form.unavailable.is_some() => Err(failure(ExportError::unavailable(form))),
-            (None, [], _) => Err(Failure::Usage(format!(
-                "--for {harness}: there is no preset of it, so name the policy to write: -p my-policy.toml"
-            ))),
-            (None, several, _) => {
+        match &forms[..] {
+            [] => Err(failure(ExportError::unknown(harness))),
+            [form, ..] if form.unavailable.is_some() => Err(failure(ExportError::unavailable(form))),
+            [form, others @ ..] if others.is_empty() || form.name == harness => Ok(form.name.clone()),
+            several => {
                 let names: Vec<_> = several.iter().map(|form| form.name.as_str()).collect();
                 Err(Failure::Usage(format!(
                     "--for {harness}: it has several forms: name one ({}), or the policy to write: -p my-policy.toml",

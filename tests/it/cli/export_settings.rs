@@ -50,7 +50,10 @@ fn settings_match_snapshots() {
         "export-langchain-clear",
         export(&["--for", "langchain-clear", "--set", "clear.threshold=50k"]).printed()
     );
-    insta::assert_snapshot!("export-anthropic", export(&["--for", "anthropic", "--set", "clear.clear_at_least=10k"]).stdout);
+    insta::assert_snapshot!(
+        "export-anthropic",
+        export(&["--for", "anthropic-clear", "--set", "clear.clear_at_least=10k"]).stdout
+    );
     insta::assert_snapshot!("export-page", run(["catalog", "harnesses", "claude-code"]).printed());
 }
 
@@ -75,7 +78,7 @@ fn what_a_sweep_saved_is_exported_with_the_number_of_its_sessions() {
 #[test]
 fn a_file_is_written_and_none_is_replaced() {
     let folder = TempDir::new().expect("a temporary folder");
-    let write = |out: &str| run_in(folder.path(), ["export-settings", "--for", "strands", "--out", out], b"");
+    let write = |out: &str| run_in(folder.path(), ["export-settings", "--for", "strands-window", "--out", out], b"");
     assert_eq!(write("manager.py").printed(), "");
     let text = fs::read_to_string(folder.path().join("manager.py")).expect("a file");
     assert!(text.ends_with("window_size=40, per_turn=False)\n"), "{text}");
@@ -87,7 +90,10 @@ fn a_file_is_written_and_none_is_replaced() {
 #[test]
 fn errors_say_what_to_do() {
     for (arguments, said) in [
-        (&["--for", "langchain"][..], "it has several forms: name one (langchain-clear, langchain-summarize), or the policy"),
+        (
+            &["--for", "langchain"][..],
+            "it has several forms: name one (langchain-clear, langchain-summarize, langchain-trim), or the policy",
+        ),
         (&["--for", "cdoex"], "--for cdoex: there is no such harness; did you mean `codex`?"),
         (&["--for", "mini-swe-agent"], "its limits are no settings: they are numbers in the text of `observation_template`"),
         (&["--for", "swe-agent", "--set", "mask.keep=5"], "--set mask.keep=5: layer `mask`: `clear` has no setting `keep`"),
