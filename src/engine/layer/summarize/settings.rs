@@ -28,7 +28,7 @@ pub struct Summarize {
     #[schemars(extend("x-unit" = "by meter"))]
     pub keep_recent_tokens: Option<Size>,
     /// Maximum share of the messages, the oldest first, that the summary replaces, at least one message: 0.3 is three tenths.
-    #[schemars(extend("x-unit" = "share"))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-unit" = "share"))]
     pub span_share: f64,
     /// In what `span_share` counts.
     pub span_unit: SpanUnit,
