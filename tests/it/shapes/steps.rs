@@ -85,7 +85,11 @@ impl Case<'_> {
                 return None;
             }
             if counts.len() == COUNTED.len() + DOUBLINGS {
-                let Self { shape, name, .. } = self;
+                if let Some(alone) = self.presets_alone() {
+                    return alone.iter().find_map(|arguments| Case { arguments, ..*self }.superlinear());
+                }
+                let Self { shape, name, arguments, .. } = self;
+                let name = arguments.iter().find(|argument| is_preset(argument)).map_or(*name, String::as_str);
                 let ratio = next / growth;
                 return Some(format!(
                     "{}: {name}: {least:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before",
@@ -94,6 +98,14 @@ impl Case<'_> {
             }
             counts.push(self.steps(COUNTED[0] << counts.len()));
         }
+    }
+
+    /// Returns the arguments of runs with one preset each, if there are several. Each preset begins to act at a size of its own, and
+    /// together they look superlinear over many doublings.
+    fn presets_alone(&self) -> Option<Vec<Vec<String>>> {
+        let (presets, others): (Vec<_>, Vec<_>) = self.arguments.iter().cloned().partition(|argument| is_preset(argument));
+        let alone = presets.iter().map(|preset| others.iter().chain([preset]).cloned().collect());
+        (presets.len() > 1).then(|| alone.collect())
     }
 
     /// Runs the program over this multiple of the shape's size, under another program.
@@ -140,6 +152,10 @@ impl Case<'_> {
         let count = count.unwrap_or_else(|| panic!("no count in what valgrind said: {said}"));
         count.replace(',', "").parse().expect("a number")
     }
+}
+
+fn is_preset(argument: &str) -> bool {
+    argument.starts_with("--policy=")
 }
 
 /// Returns what each of two doublings cost.
