@@ -54,6 +54,21 @@ impl WrongSetting {
     pub fn new(setting: &'static str, why: impl Into<String>) -> Self {
         Self { setting, why: why.into() }
     }
+
+    /// Refuses a second count of the newest messages that stay. Each setting says whether it is given.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the second that is given.
+    pub fn unless_one_says_what_stays(settings: [(&'static str, bool); 3]) -> Result<(), Self> {
+        let mut given = settings.into_iter().filter_map(|(name, is_given)| is_given.then_some(name));
+        match (given.next(), given.next()) {
+            (Some(one), Some(other)) => {
+                Err(Self::new(other, format!("`{one}` and `{other}` both say what stays: give one of them")))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What others need to know about a layer. No field has a default, so that each kind decides all of them.

@@ -69,6 +69,12 @@ impl CutRule {
         }
     }
 
+    /// Like [`CutRule::adjust_tail_near`], but some message stays: if only the rest of a batch is behind the position, the cut moves back.
+    pub fn adjust_last_tail(self, snap: Snap, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
+        let adjusted = self.adjust_tail_near(snap, context, tail, known);
+        if adjusted == context.len() { self.adjust_tail(Snap::Back, context, tail) } else { adjusted }
+    }
+
     fn move_back(self, context: &Context, mut tail: usize, known: &mut KnownRun) -> usize {
         let message_at = |at: usize| context.messages().get(at);
         let splits_batch = |at: usize| {
@@ -127,16 +133,6 @@ pub struct KnownRun {
     from: usize,
     start: usize,
     moves: u32,
-}
-
-/// Returns where the newest `turns` turns begin: at a typed message, or earlier if that message also holds tool results. With fewer
-/// turns, 0; without a turn to count, the end.
-pub(super) fn turns_start(context: &Context, turns: usize) -> usize {
-    if turns == 0 {
-        return context.len();
-    }
-    let start = context.typed().iter().nth_back(turns - 1).copied();
-    CutRule::Turn.adjust_tail(Snap::Back, context, start.unwrap_or(0))
 }
 
 /// Returns whether a message belongs to the batch before it: it holds results, or a further call of the same response.

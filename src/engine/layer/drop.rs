@@ -29,7 +29,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cut::{CutRule, KnownRun, Snap, turns_start};
+use super::cut::{CutRule, KnownRun, Snap};
+use super::tail::turns_start;
 use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, Timing, TurnCount, turn_count};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
@@ -197,9 +198,7 @@ impl Drop {
         }
         let planned = counted - self.max_messages.saturating_sub(self.keep_first);
         let planned_here = gap.in_copy(planned);
-        let tail = self.cut.adjust_tail_near(self.snap, context, planned_here, run);
-        // Only the rest of a batch is behind the cut: without it the request would be empty.
-        let tail = if tail == context.len() { self.cut.adjust_tail(Snap::Back, context, planned_here) } else { tail };
+        let tail = self.cut.adjust_last_tail(self.snap, context, planned_here, run);
         let first = self.keep_first.min(planned);
         let head = gap.head.unwrap_or_else(|| self.cut.adjust_head(context, first..planned_here));
         let span = head..tail.max(head + gap.markers());

@@ -21,10 +21,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cut::{CutRule, Snap};
-use super::tail::{groups_start, tokens_start, turns_start};
+use super::cut::{CutRule, KnownRun, Snap};
+use super::tail::{groups_start, tokens_start};
 use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing, WrongSetting};
-use crate::engine::context::{Edit, NewMessage};
+use crate::engine::context::{Context, Edit, NewMessage};
 use crate::engine::size::Size;
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
@@ -107,18 +107,15 @@ impl Action for Keep {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
-        let given = [
+        let numbers = [
             ("keep_recent_turns", self.keep_recent_turns.map(|turns| turns == 0)),
             ("keep_recent_groups", self.keep_recent_groups.map(|groups| groups == 0)),
             ("keep_recent_tokens", self.keep_recent_tokens.as_ref().map(|tokens| *tokens == Size::from(0))),
         ];
-        let mut given = given.into_iter().filter_map(|(name, is_zero)| Some((name, is_zero?)));
-        match (given.next(), given.next()) {
-            (Some((one, _)), Some((other, _))) => {
-                Err(WrongSetting::new(other, format!("`{one}` and `{other}` both say what stays: give one of them")))
-            }
-            (Some((name, true)), None) => Err(WrongSetting::new(name, format!("`{name}` must be at least 1"))),
-            _ => Ok(()),
+        WrongSetting::unless_one_says_what_stays(numbers.map(|(name, is_zero)| (name, is_zero.is_some())))?;
+        match numbers.into_iter().find(|(_, is_zero)| *is_zero == Some(true)) {
+            Some((name, _)) => Err(WrongSetting::new(name, format!("`{name}` must be at least 1"))),
+            None => Ok(()),
         }
     }
 }
@@ -134,11 +131,22 @@ impl Keep {
         } else if let Some(groups) = self.keep_recent_groups {
             (groups_start(context, groups)?, CutRule::Anywhere, Snap::Back)
         } else {
-            (turns_start(context, self.keep_recent_turns.unwrap_or(DEFAULT_TURNS))?, CutRule::Turn, Snap::Back)
+            (first_kept_turn(context, self.keep_recent_turns.unwrap_or(DEFAULT_TURNS))?, CutRule::Turn, Snap::Back)
         };
-        let (head, tail) = cut.adjust_span(snap, context, self.keep_first.min(start), start);
-        // Only the rest of a batch is behind the cut: without it the request would be empty.
-        let tail = if tail == context.len() { cut.adjust_tail(Snap::Back, context, start) } else { tail };
-        Some((head, tail))
+        let head = cut.adjust_head(context, self.keep_first.min(start)..start);
+        Some((head, cut.adjust_last_tail(snap, context, start, &mut KnownRun::default())))
     }
+}
+
+/// Returns where the newest turns begin. Where results are apart, typed messages that follow each other begin one turn, and without an
+/// older turn the answer is `None`; otherwise the first turn begins with the first typed message.
+fn first_kept_turn(context: &Context, turns: usize) -> Option<usize> {
+    let typed = context.typed();
+    if context.unit().is_whole() {
+        return typed.get(typed.len().saturating_sub(turns)).copied();
+    }
+    let follows_typed = |index: usize| index.checked_sub(1).is_some_and(|before| typed[before] + 1 == typed[index]);
+    let mut starts = (0..typed.len()).rev().filter(|index| !follows_typed(*index));
+    let start = starts.nth(turns.checked_sub(1)?)?;
+    starts.next().map(|_| typed[start])
 }

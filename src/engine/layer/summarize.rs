@@ -97,17 +97,11 @@ impl Action for Summarize {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
-        let others = [
+        WrongSetting::unless_one_says_what_stays([
+            ("keep_recent_messages", self.keep_recent_messages > 0),
             ("keep_recent_groups", self.keep_recent_groups.is_some()),
             ("keep_recent_tokens", self.keep_recent_tokens.is_some()),
-        ];
-        let more = others.into_iter().filter(|(_, given)| *given).nth(usize::from(self.keep_recent_messages == 0));
-        if let Some((setting, _)) = more {
-            return Err(WrongSetting::new(
-                setting,
-                "give one number of newest messages: `keep_recent_messages`, `keep_recent_groups` or `keep_recent_tokens`",
-            ));
-        }
+        ])?;
         if !(self.span_share > 0.0 && self.span_share <= 1.0) {
             return Err(WrongSetting::new("span_share", "`span_share` must be above 0, and at most 1"));
         }

@@ -1,22 +1,17 @@
-//! Where the newest messages of a context begin, by turns, groups or size. `keep` and `summarize` share these counts.
+//! Where the newest messages of a context begin, by turns, groups or size. Layers share these counts.
 
-use std::ops::Range;
-
-use super::cut::continues_batch;
+use super::cut::{CutRule, Snap, continues_batch};
 use crate::engine::context::Context;
 use crate::tokens::meter::Meter;
 
-/// Returns where the newest turns begin. Where results are apart, typed messages that follow each other begin one turn, and without an
-/// older turn the answer is `None`; otherwise the first turn begins with the first typed message.
-pub(super) fn turns_start(context: &Context, turns: usize) -> Option<usize> {
-    let typed = context.typed();
-    if context.unit().is_whole() {
-        return typed.get(typed.len().saturating_sub(turns)).copied();
+/// Returns where the newest `turns` turns begin: at a typed message, or earlier if that message also holds tool results. With fewer
+/// turns, 0; without a turn to count, the end.
+pub(super) fn turns_start(context: &Context, turns: usize) -> usize {
+    if turns == 0 {
+        return context.len();
     }
-    let follows_typed = |index: usize| index.checked_sub(1).is_some_and(|before| typed[before] + 1 == typed[index]);
-    let mut starts = (0..typed.len()).rev().filter(|index| !follows_typed(*index));
-    let start = starts.nth(turns.checked_sub(1)?)?;
-    starts.next().map(|_| typed[start])
+    let start = context.typed().iter().nth_back(turns - 1).copied();
+    CutRule::Turn.adjust_tail(Snap::Back, context, start.unwrap_or(0))
 }
 
 /// Returns where the newest groups begin: a group is a response with the results that answer it, or any other message. With fewer
@@ -38,17 +33,4 @@ pub(super) fn tokens_start(context: &Context, meter: Meter, max_tokens: u64, fro
         (left, start) = (left - 1, start + 1);
     }
     start
-}
-
-/// Returns where the newest messages of a span begin that have at most this size by the meter, and their size in its unit.
-pub(super) fn newest_within(context: &Context, meter: Meter, max_tokens: u64, span: Range<usize>) -> (usize, u64) {
-    let (mut from, mut size) = (span.end, 0);
-    while from > span.start {
-        let with_next = size + context.message_size(&context.messages()[from - 1], meter.unit);
-        if meter.apply(with_next) > max_tokens {
-            break;
-        }
-        (from, size) = (from - 1, with_next);
-    }
-    (from, size)
 }

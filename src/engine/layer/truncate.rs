@@ -32,8 +32,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cut::turns_start;
 use super::result_filter::Candidate;
+use super::tail::turns_start;
 use super::{
     Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing,
     TurnCount, turn_count,

@@ -32,13 +32,12 @@ impl Summarize {
         if self.min_gain > 0.0 && !self.frees_enough(input, span.clone(), &text) {
             return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
         }
-        let said = |role: Role, text: &str| NewMessage::text(role, text);
-        let question = self.question.as_deref().map(|question| said(Role::User, question));
-        let ack = self.ack.as_deref().map(|ack| said(Role::Assistant, ack));
-        let into = question.into_iter().chain([said(self.role, &text)]).chain(ack).collect();
+        let question = self.question.as_deref().map(|question| NewMessage::text(Role::User, question));
+        let ack = self.ack.as_deref().map(|ack| NewMessage::text(Role::Assistant, ack));
+        let into = question.into_iter().chain([NewMessage::text(self.role, text)]).chain(ack).collect();
         let mut edits = Vec::new();
         if let Some(go_on) = &self.go_on {
-            edits.push(Edit::Insert { at: input.context.len(), message: said(Role::User, go_on) });
+            edits.push(Edit::Insert { at: input.context.len(), message: NewMessage::text(Role::User, go_on) });
         }
         let kept = self.kept_users(input, span.clone());
         let from = kept.last().map_or(span.start, |(last, _)| last + 1);

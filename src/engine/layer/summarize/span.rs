@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{InputStart, KeptTail, SpanUnit, Summarize};
 use crate::engine::context::ContextMessage;
 use crate::engine::layer::LayerInput;
-use crate::engine::layer::tail::{groups_start, newest_within};
+use crate::engine::layer::tail::{groups_start, tokens_start};
 
 impl Summarize {
     /// Returns the messages that the summary replaces.
@@ -34,10 +34,7 @@ impl Summarize {
             return groups_start(context, groups).unwrap_or(0);
         }
         match &self.keep_recent_tokens {
-            Some(tokens) => {
-                let (from, _) = newest_within(context, input.meter, tokens.resolve(input.limits), 0..context.len());
-                from.min(context.len().saturating_sub(1))
-            }
+            Some(tokens) => tokens_start(context, input.meter, tokens.resolve(input.limits), 0),
             None => context.len().saturating_sub(self.keep_recent_messages),
         }
     }
@@ -67,7 +64,14 @@ impl Summarize {
     pub(super) fn read_span(&self, input: &LayerInput, span: Range<usize>) -> Range<usize> {
         let Some(max_tokens) = self.input_tokens else { return span };
         let (context, meter) = (input.context, input.meter);
-        let (mut from, size) = newest_within(context, meter, max_tokens, span.clone());
+        let (mut size, mut from) = (0, span.end);
+        while from > span.start {
+            let with_next = size + context.message_size(&context.messages()[from - 1], meter.unit);
+            if meter.apply(with_next) > max_tokens {
+                break;
+            }
+            (size, from) = (with_next, from - 1);
+        }
         if self.input_start == InputStart::Typed {
             let ends_fitting = |at: usize| {
                 let message = &context.messages()[at];
