@@ -74,9 +74,11 @@ impl Case<'_> {
             let [growth, next] = growth(least);
             next > NEGLIGIBLE_SECONDS && next > SUSPECT * growth
         });
-        if !is_suspect {
-            return None;
-        }
+        if is_suspect { self.superlinear_steps(least) } else { None }
+    }
+
+    /// Returns what is wrong with the counts of steps. `seconds` are for the message.
+    fn superlinear_steps(&self, seconds: [f64; 3]) -> Option<String> {
         let mut counts = COUNTED.map(|factor| self.steps(factor)).to_vec();
         loop {
             let [.., first, second, third] = counts[..] else { return None };
@@ -86,13 +88,13 @@ impl Case<'_> {
             }
             if counts.len() == COUNTED.len() + DOUBLINGS {
                 if let Some(alone) = self.presets_alone() {
-                    return alone.iter().find_map(|arguments| Case { arguments, ..*self }.superlinear());
+                    return alone.iter().find_map(|arguments| Case { arguments, ..*self }.superlinear_steps(seconds));
                 }
                 let Self { shape, name, arguments, .. } = self;
                 let name = arguments.iter().find(|argument| is_preset(argument)).map_or(*name, String::as_str);
                 let ratio = next / growth;
                 return Some(format!(
-                    "{}: {name}: {least:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before",
+                    "{}: {name}: {seconds:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before",
                     shape.name
                 ));
             }
