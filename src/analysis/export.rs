@@ -13,7 +13,7 @@ mod target;
 mod values;
 
 pub use syntax::Syntax;
-pub use target::{TARGETS, Target, TargetFile, target_names, targets_of};
+pub use target::{TARGETS, Target, TargetFile, target_names, targets, targets_of};
 
 use crate::engine::policy::{Policy, Setting, Tuning};
 use crate::engine::size::Limits;

@@ -51,7 +51,7 @@ pub enum ValueRule {
 }
 
 /// A value with limits or other words.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DetailedRule {
     /// A setting, or a formula of some.
@@ -102,16 +102,7 @@ impl ValueRule {
     pub(super) fn detailed(&self) -> DetailedRule {
         match self {
             Self::Detailed(rule) => rule.clone(),
-            Self::Plain(of) => DetailedRule {
-                of: of.clone(),
-                share_of_window: false,
-                cases: BTreeMap::new(),
-                at_least: None,
-                at_most: None,
-                leave_out: None,
-                not_set: None,
-                without_layer: None,
-            },
+            Self::Plain(of) => DetailedRule { of: of.clone(), ..DetailedRule::default() },
         }
     }
 }
@@ -226,7 +217,8 @@ targets![
     "vercel-prune",
 ];
 
-fn all() -> &'static [Target] {
+/// Returns all targets, each read once.
+pub fn targets() -> &'static [Target] {
     static ALL: LazyLock<Vec<Target>> = LazyLock::new(|| TARGETS.iter().map(TargetFile::target).collect());
     &ALL
 }
@@ -241,14 +233,14 @@ impl TargetFile {
 
 /// Returns the forms of a harness, or the one form with this name. The form that is named like the harness comes first.
 pub fn targets_of(name: &str) -> Vec<&'static Target> {
-    let mut forms: Vec<_> = all().iter().filter(|target| target.harness == name).collect();
+    let mut forms: Vec<_> = targets().iter().filter(|target| target.harness == name).collect();
     forms.sort_by_key(|target| target.name != name);
-    if forms.is_empty() { all().iter().filter(|target| target.name == name).collect() } else { forms }
+    if forms.is_empty() { targets().iter().filter(|target| target.name == name).collect() } else { forms }
 }
 
 /// Returns the names of all harnesses and forms, each once.
 pub fn target_names() -> Vec<&'static str> {
-    let mut names: Vec<&str> = all().iter().flat_map(|target| [target.harness.as_str(), target.name.as_str()]).collect();
+    let mut names: Vec<&str> = targets().iter().flat_map(|target| [target.harness.as_str(), target.name.as_str()]).collect();
     names.sort_unstable();
     names.dedup();
     names

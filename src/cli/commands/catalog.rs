@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::StringValueParser;
-use recompact::analysis::export::{TARGETS, Target};
+use recompact::analysis::export::{Target, targets};
 use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use recompact::engine::policy::{PRESETS, Preset};
@@ -226,7 +226,7 @@ fn harnesses() -> Vec<CatalogEntry> {
         };
         entry(&target.name, &about, target.page())
     };
-    TARGETS.iter().map(|file| entry_of(&file.target())).collect()
+    targets().iter().map(entry_of).collect()
 }
 
 /// Lists the summarizers without a model, then the ways to call a model.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::StringValueParser;
-use recompact::analysis::export::{ExportError, ExportRequest, Exported, TARGETS, Target, export, target_names, targets_of};
+use recompact::analysis::export::{ExportError, ExportRequest, Exported, Target, export, target_names, targets, targets_of};
 use recompact::analysis::spec::StudySpec;
 use recompact::engine::policy::{Policy, Setting};
 use recompact::engine::size::parse_tokens;
@@ -116,7 +116,7 @@ fn failure(error: ExportError) -> Failure {
 
 /// Lists what can be written, by harness.
 fn list() -> String {
-    let targets: Vec<Target> = TARGETS.iter().map(|file| file.target()).filter(|target| target.unavailable.is_none()).collect();
+    let targets: Vec<&Target> = targets().iter().filter(|target| target.unavailable.is_none()).collect();
     let width = targets.iter().map(|target| target.name.len()).max().unwrap_or(0);
     let lines = targets.iter().map(|target| wrap(&format!("  {:width$}  ", target.name), &target.about, 100));
     let list: String = lines.collect();
