@@ -5,19 +5,14 @@
 commit that does: OPENHANDS_V0 names it. Without it there is nothing to ask (exit code 77)."""
 
 import dataclasses
-import importlib.util
 import os
-import subprocess
 import sys
 import types
 
-from recordings import serve
+from recordings import checkout, load, serve_checkout
 
-CHECKOUT = os.environ.get("OPENHANDS_V0", "")
-FOLDER = os.path.join(CHECKOUT, "openhands/memory/condenser/impl")
-if not os.path.isfile(os.path.join(FOLDER, "recent_events_condenser.py")):
-    print("OPENHANDS_V0 names no checkout of OpenHands V0", file=sys.stderr)
-    sys.exit(77)
+FOLDER = "openhands/memory/condenser/impl"
+CHECKOUT = checkout("OPENHANDS_V0", f"{FOLDER}/recent_events_condenser.py")
 
 
 # The package imports its whole environment; the modules need a few types of it.
@@ -63,11 +58,8 @@ for path, names in STUBS.items():
     vars(sys.modules[path]).update(names)
 
 
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, os.path.join(FOLDER, f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def condenser(name):
+    return load(os.path.join(CHECKOUT, FOLDER, f"{name}.py"))
 
 
 class Conversation:
@@ -96,8 +88,8 @@ class Conversation:
 
 
 def start(variant):
-    recent = lambda **settings: load("recent_events_condenser").RecentEventsCondenser(keep_first=1, **settings)
-    amortized = lambda **settings: load("amortized_forgetting_condenser").AmortizedForgettingCondenser(keep_first=1, **settings)
+    recent = lambda **settings: condenser("recent_events_condenser").RecentEventsCondenser(keep_first=1, **settings)
+    amortized = lambda **settings: condenser("amortized_forgetting_condenser").AmortizedForgettingCondenser(keep_first=1, **settings)
     return {
         "recent-100": lambda: Conversation(recent(max_events=100)),
         "recent-12": lambda: Conversation(recent(max_events=12)),
@@ -106,8 +98,4 @@ def start(variant):
     }[variant]()
 
 
-if sys.argv[1:] == ["--version"]:
-    commit = subprocess.run(["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    print(f"OpenHands {commit.stdout.strip() or 'of ' + CHECKOUT}")
-else:
-    serve(start)
+serve_checkout(start, "OpenHands", CHECKOUT)

@@ -4,29 +4,21 @@
 """SWE-agent's `last_n_observations`. The package of that name on PyPI is a placeholder, so this reads a checkout of the repository:
 SWE_AGENT names it. Without it there is nothing to ask (exit code 77)."""
 
-import importlib.util
 import os
-import subprocess
 import sys
 import types
 import typing
 
-from recordings import serve
+from recordings import checkout, load, serve_checkout
 
-CHECKOUT = os.environ.get("SWE_AGENT", "")
-SOURCE = os.path.join(CHECKOUT, "sweagent/agent/history_processors.py")
-if not os.path.isfile(SOURCE):
-    print("SWE_AGENT names no checkout of SWE-agent", file=sys.stderr)
-    sys.exit(77)
+SOURCE = "sweagent/agent/history_processors.py"
+CHECKOUT = checkout("SWE_AGENT", SOURCE)
 
 # The package imports its whole environment; the module needs two types of it.
 stub = types.ModuleType("sweagent.types")
 stub.History = stub.HistoryItem = typing.Any
 sys.modules.update({"sweagent": types.ModuleType("sweagent"), "sweagent.types": stub})
-spec = importlib.util.spec_from_file_location("history_processors", SOURCE)
-history_processors = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = history_processors
-spec.loader.exec_module(history_processors)
+history_processors = load(os.path.join(CHECKOUT, SOURCE))
 
 
 class LastN:
@@ -50,8 +42,4 @@ def start(variant):
     return LastN(n=int(n), polling=int(polling or 1))
 
 
-if sys.argv[1:] == ["--version"]:
-    commit = subprocess.run(["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    print(f"SWE-agent {commit.stdout.strip() or 'of ' + CHECKOUT}")
-else:
-    serve(start)
+serve_checkout(start, "SWE-agent", CHECKOUT)

@@ -9,8 +9,11 @@ the request before. An item is ["user", TEXT], ["result", ID, TEXT] or ["assista
 """
 
 import importlib.metadata
+import importlib.util
 import itertools
 import json
+import os
+import subprocess
 import sys
 
 
@@ -48,3 +51,30 @@ def serve(start, *packages):
             shared = sum(1 for _ in itertools.takewhile(lambda two: two[0] == two[1], zip(before, request)))
             print(json.dumps({"shared": shared, "then": request[shared:], "estimate": estimate}), flush=False)
             before = request
+
+
+def checkout(variable, file):
+    """The checkout that a variable of the environment names, for a program that no registry has; ends with code 77 without it."""
+    folder = os.environ.get(variable, "")
+    if not os.path.isfile(os.path.join(folder, file)):
+        print(f"{variable} names no checkout with {file}", file=sys.stderr)
+        sys.exit(77)
+    return folder
+
+
+def load(path):
+    """A module of a checkout, without the package around it."""
+    spec = importlib.util.spec_from_file_location(os.path.basename(path).removesuffix(".py"), path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def serve_checkout(start, name, folder):
+    """Like `serve`; the version is the commit of the checkout."""
+    if sys.argv[1:] == ["--version"]:
+        commit = subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+        print(f"{name} {commit.stdout.strip() or 'of ' + folder}")
+    else:
+        serve(start)
