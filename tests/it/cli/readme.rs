@@ -43,7 +43,10 @@ fn output() -> String {
 
 /// What each kind of evidence means, the best first.
 const EVIDENCE: [(&str, &str); 5] = [
-    ("library", "the program itself was asked: every request of every recording is the same"),
+    (
+        "library",
+        "the program itself was asked: its requests are the same over our recordings, but for quirks that the preset names",
+    ),
     ("code", "its source was read"),
     ("documents", "the vendor's documentation"),
     ("analyses", "descriptions by third parties"),
