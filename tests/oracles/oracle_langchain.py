@@ -46,7 +46,8 @@ class ClearToolUses:
 
 
 class Trim:
-    """`trim_messages` gives a copy of the history for each request."""
+    """`trim_messages` gives a copy of the history for each request. If the newest message alone is over the limit, it gives nothing, which
+    cannot be sent; here the newest message stays then, as a quirk of the preset says."""
 
     def __init__(self, max_tokens):
         self.max_tokens, self.history = max_tokens, []
@@ -54,7 +55,7 @@ class Trim:
     def request(self, new):
         self.history += map(to_langchain, new)
         messages = trim_messages(self.history, max_tokens=self.max_tokens, token_counter=count_tokens_approximately)
-        return [to_item(message) for message in messages], None
+        return [to_item(message) for message in messages or self.history[-1:]], None
 
 
 class Summarization:
@@ -80,7 +81,7 @@ def start(variant):
         "summarize-30k": lambda: Summarization(trigger=("tokens", 30_000), keep=("messages", 8)),
         "summarize-keep-tokens": lambda: Summarization(trigger=("tokens", 30_000), keep=("tokens", 5_000)),
         "trim-50k": lambda: Trim(50_000),
-        "trim-30k": lambda: Trim(30_000),
+        "trim-20k": lambda: Trim(20_000),
         "clear": lambda: ClearToolUses(),
         "clear-low": lambda: ClearToolUses(trigger=20_000),
         "clear-inputs": lambda: ClearToolUses(trigger=0, clear_tool_inputs=True),

@@ -80,7 +80,7 @@ const ORACLES: &[Oracle] = &[
         "summarize-keep-tokens",
     ),
     oracle("langchain-trim", &[], "langchain", "trim-50k"),
-    oracle("langchain-trim", &["window.keep_recent_tokens=30000"], "langchain", "trim-30k"),
+    oracle("langchain-trim", &["window.keep_recent_tokens=20000"], "langchain", "trim-20k"),
     oracle("google-adk", &[], "google_adk", "3"),
     oracle("google-adk", &["recent.keep_recent_turns=1"], "google_adk", "1"),
     oracle("agent-framework-window", &[], "agent_framework", "window-20"),
