@@ -40,11 +40,6 @@ pub enum Snap {
 }
 
 impl CutRule {
-    /// Moves both ends of the span to remove, `head..tail`, to positions that this rule allows.
-    pub fn adjust_span(self, snap: Snap, context: &Context, head: usize, tail: usize) -> (usize, usize) {
-        (self.adjust_head(context, head..tail), self.adjust_tail(snap, context, tail))
-    }
-
     /// Moves the start of a span to remove to a position that this rule allows, or else to its end.
     pub fn adjust_head(self, context: &Context, span: Range<usize>) -> usize {
         let (mut head, tail) = (span.start, span.end);

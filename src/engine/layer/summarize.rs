@@ -37,14 +37,23 @@ pub use choices::{InputStart, KeptTail, OnCap, SpanUnit};
 use serde_json::{Value, json};
 pub use settings::Summarize;
 
+use super::cut::KnownRun;
 use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, Stability, SummarizerUse, Timing, WrongSetting};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, SummaryError, SummaryRequest};
 use crate::llm::prompt::PROMPTS;
 use crate::util::text;
 
-impl Action for Summarize {
+/// What a `summarize` layer remembers between requests.
+#[derive(Debug, Default)]
+pub struct SummarizeState {
     /// Number of consecutive failures.
-    type State = usize;
+    failures: usize,
+    /// The run of tool calls in front of which it cut last.
+    run: KnownRun,
+}
+
+impl Action for Summarize {
+    type State = SummarizeState;
 
     fn traits(&self) -> LayerTraits<'_> {
         let Self { input_form, max_retries, rides_prefix, same_tools, .. } = *self;
@@ -71,8 +80,8 @@ impl Action for Summarize {
         }
     }
 
-    fn propose(&self, input: &LayerInput, failures: &mut usize) -> Proposal {
-        let span = self.span(input);
+    fn propose(&self, input: &LayerInput, SummarizeState { failures, run }: &mut SummarizeState) -> Proposal {
+        let span = self.span(input, run);
         let mut proposal = Proposal::default();
         if span.len() < self.min_span || (self.breaker > 0 && *failures >= self.breaker) {
             return proposal;

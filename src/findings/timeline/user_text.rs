@@ -1,6 +1,7 @@
 //! Tracks what summaries and drops left of what users typed.
 
 mod inserted;
+mod survival;
 
 use std::collections::BTreeSet;
 
@@ -14,18 +15,9 @@ use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::{Form, VisibleBlocks};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 
-use inserted::{Found, InsertedTexts, Needle, normalise_spaces};
-
-/// How much of a typed message a request still has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Survival {
-    Absent,
-    /// Its beginning is there, or a part of it.
-    Shortened,
-    /// Word for word in a text that a compaction wrote.
-    InSummary,
-    Verbatim,
-}
+use inserted::{InsertedTexts, normalise_spaces};
+pub use survival::Survival;
+use survival::SurvivalTracker;
 
 /// A message that a person typed.
 pub struct TypedMessage {
@@ -117,13 +109,7 @@ struct UserTextTracker<'a, 'r> {
     replay: &'r ReplayView<'a>,
     typed: &'r [TypedMessage],
     visible: VisibleBlocks<'a>,
-    /// How much is left of each typed message that has entered.
-    survival: Vec<Survival>,
-    /// Number of typed messages that are visible, whole or in part.
-    present: usize,
-    /// The visible typed messages that may not be whole. For all others nothing changed, so a cut need not look at them.
-    open_messages: BTreeSet<usize>,
-    messages_of: FxHashMap<BlockId, Vec<usize>>,
+    messages: SurvivalTracker<'r>,
     rules: Vec<UserRule<'a>>,
     /// Number of rules that have entered.
     known_rules: usize,
@@ -140,10 +126,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
             replay,
             typed,
             visible: VisibleBlocks::new(replay),
-            survival: Vec::new(),
-            present: 0,
-            open_messages: BTreeSet::new(),
-            messages_of: positions(typed.iter().map(|typed| typed.blocks.as_slice())),
+            messages: SurvivalTracker::new(typed),
             known_rules: 0,
             rule_is_gone: vec![false; rules.len()],
             open_rules: BTreeSet::new(),
@@ -154,18 +137,18 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
 
     /// Advances to the next request, and returns the cut before it, if there is one.
     fn advance(&mut self, request: &Request) -> Option<Cut> {
-        let (removed, _) = self.visible.advance(request);
+        let (removed, added) = self.visible.advance(request);
         self.enter(request.call);
-        self.open(&removed);
+        self.open(&removed, &added);
         let layer = last_cutting_layer(request)?;
-        let entered = self.survival.len();
+        let entered = self.messages.entered();
         // No block that could hold a user's words was removed.
         if entered == 0 || !removed.iter().chain(self.removed_by_cuts(request)).any(|id| self.may_hold_user_text(*id)) {
             return None;
         }
         let texts = InsertedTexts::collect(self.replay, &self.visible);
-        let before = self.present;
-        let fewer = self.look_at_messages(&texts);
+        let before = self.messages.present();
+        let fewer = self.messages.look(&self.visible, &texts);
         let rules_gone = self.look_at_rules(&texts);
         if fewer.is_empty() && rules_gone.is_empty() {
             return None;
@@ -174,8 +157,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
             fewer.iter().flat_map(|(at, _)| important_lines(&self.typed[*at].text)).map(normalise_spaces).collect();
         let found_lines = texts.find(lines.iter().map(String::as_str));
         let lines_gone = lines.iter().filter(|line| !found_lines.has_words(line)).count();
-        let newest_verbatim = self.survival.iter().rposition(|survival| *survival == Survival::Verbatim);
-        let newest = entered - 1;
+        let (newest, newest_verbatim) = (entered - 1, self.messages.newest_verbatim());
         Some(Cut {
             call: request.call,
             layer,
@@ -191,56 +173,21 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
 
     /// Adds the messages and rules that are new in the request of a call.
     fn enter(&mut self, call: usize) {
-        let response = self.replay.conversation.calls[call].response;
-        while self.typed.get(self.survival.len()).is_some_and(|typed| typed.message < response) {
-            self.open_messages.insert(self.survival.len());
-            self.survival.push(Survival::Verbatim);
-            self.present += 1;
-        }
+        self.messages.enter(self.replay.conversation.calls[call].response);
         while self.rules.get(self.known_rules).is_some_and(|user_rule| user_rule.rule.from as usize <= call) {
             self.open_rules.insert(self.known_rules);
             self.known_rules += 1;
         }
     }
 
-    /// Marks the messages and rules of removed blocks, so that the next cut looks at them.
-    fn open(&mut self, removed: &[BlockId]) {
-        for id in removed {
-            let Some(recorded) = self.replay.journal.recorded_block(self.replay.conversation, *id) else { continue };
-            let messages = self.messages_of.get(&recorded).into_iter().flatten().copied();
-            let is_present = |at: &usize| self.survival.get(*at).is_some_and(|survival| *survival > Survival::Absent);
-            self.open_messages.extend(messages.filter(is_present));
-            let rules = self.rules_of.get(&recorded).into_iter().flatten().copied();
+    /// Marks what the next cut looks at: the messages of blocks that entered or left the request, and the rules of those that left.
+    fn open(&mut self, removed: &[BlockId], added: &[BlockId]) {
+        let recorded = |id: &BlockId| self.replay.journal.recorded_block(self.replay.conversation, *id);
+        removed.iter().chain(added).filter_map(recorded).for_each(|block| self.messages.open(block));
+        for block in removed.iter().filter_map(recorded) {
+            let rules = self.rules_of.get(&block).into_iter().flatten().copied();
             self.open_rules.extend(rules.filter(|at| *at < self.known_rules && !self.rule_is_gone[*at]));
         }
-    }
-
-    /// Returns the typed messages that lost words since the last cut.
-    fn look_at_messages(&mut self, texts: &InsertedTexts) -> Vec<(usize, Survival)> {
-        let is_whole = |at: &usize| self.typed[*at].blocks.iter().all(|id| self.visible.contains(*id));
-        let (whole, parts): (Vec<usize>, Vec<usize>) = self.open_messages.iter().copied().partition(is_whole);
-        for at in whole {
-            self.survival[at] = Survival::Verbatim;
-            self.open_messages.remove(&at);
-        }
-        let needles: Vec<Needle> = parts.iter().map(|at| Needle::new(&self.typed[*at].text)).collect();
-        let found = texts.find(needles.iter().map(|needle| needle.text.as_str()));
-        let mut fewer = Vec::new();
-        for (at, needle) in parts.into_iter().zip(&needles) {
-            let typed = &self.typed[at];
-            let now = survival(typed, &self.visible, needle, &found);
-            // A layer rewrote the block in its place: that is not a summary and not a drop.
-            let in_place = typed.blocks.iter().any(|id| matches!(self.visible.form(*id), Form::Written(_)));
-            let was = std::mem::replace(&mut self.survival[at], now);
-            if now < was && !in_place {
-                fewer.push((at, now));
-            }
-            if now == Survival::Absent {
-                self.present -= 1;
-                self.open_messages.remove(&at);
-            }
-        }
-        fewer
     }
 
     /// Returns the rules that are nowhere in the request any more.
@@ -286,20 +233,6 @@ fn last_cutting_layer(request: &Request) -> Option<usize> {
         of_layers.last()
     };
     last(ChangeKind::Replace).or_else(|| last(ChangeKind::Drop))
-}
-
-fn survival(typed: &TypedMessage, visible: &VisibleBlocks, needle: &Needle, found: &Found) -> Survival {
-    let whole = typed.blocks.iter().filter(|id| visible.contains(**id)).count();
-    let is_partly_there = || whole > 0 || typed.blocks.iter().any(|id| visible.form(*id) != Form::Gone);
-    if whole == typed.blocks.len() || found.typed.contains(needle.text.as_str()) {
-        Survival::Verbatim
-    } else if found.written.contains(needle.text.as_str()) {
-        Survival::InSummary
-    } else if is_partly_there() || found.has_beginning(needle) {
-        Survival::Shortened
-    } else {
-        Survival::Absent
-    }
 }
 
 /// Returns the lines of a text that contain a rule, a path or a number.

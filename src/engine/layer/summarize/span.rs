@@ -5,11 +5,12 @@ use std::ops::Range;
 use super::{InputStart, KeptTail, SpanUnit, Summarize};
 use crate::engine::context::ContextMessage;
 use crate::engine::layer::LayerInput;
+use crate::engine::layer::cut::KnownRun;
 use crate::engine::layer::tail::{groups_start, tokens_start};
 
 impl Summarize {
     /// Returns the messages that the summary replaces.
-    pub(super) fn span(&self, input: &LayerInput) -> Range<usize> {
+    pub(super) fn span(&self, input: &LayerInput, run: &mut KnownRun) -> Range<usize> {
         let context = input.context;
         let (head, tail) = match self.keep {
             KeptTail::Entered => (self.keep_first, input.first_new),
@@ -17,11 +18,8 @@ impl Summarize {
                 let tail = self.tail(input).min(self.share_end(input).max(1));
                 let head = self.keep_first.min(tail);
                 // Without a head there is no cut at its end.
-                if head > 0 {
-                    self.cut.adjust_span(self.snap, context, head, tail)
-                } else {
-                    (0, self.cut.adjust_tail(self.snap, context, tail))
-                }
+                let head = if head > 0 { self.cut.adjust_head(context, head..tail) } else { 0 };
+                (head, self.cut.adjust_tail_near(self.snap, context, tail, run))
             }
         };
         head.min(tail)..tail

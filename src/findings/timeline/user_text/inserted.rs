@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use super::Survival;
 use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::VisibleBlocks;
 use crate::transcript::conversation::Origin;
@@ -68,35 +69,29 @@ impl InsertedTexts {
 #[derive(Default)]
 pub struct Found<'n> {
     /// As whole words in texts with the origin of a user, and in others.
-    pub typed: HashSet<&'n str>,
-    pub written: HashSet<&'n str>,
+    typed: HashSet<&'n str>,
+    written: HashSet<&'n str>,
     /// Beginnings in any of them, also as parts of words.
     beginnings: HashSet<&'n str>,
 }
 
 impl Found<'_> {
-    /// Whether the texts have the beginning of this text, which is longer.
-    pub fn has_beginning(&self, needle: &Needle) -> bool {
-        needle.beginning().len() < needle.text.len() && self.beginnings.contains(needle.beginning())
+    /// Returns how much of a text the inserted texts have. It must be one of those that were searched.
+    pub fn survival(&self, text: &str) -> Survival {
+        let beginning = text::head(text, BEGINNING);
+        if self.typed.contains(text) {
+            Survival::Verbatim
+        } else if self.written.contains(text) {
+            Survival::InSummary
+        } else if beginning.len() < text.len() && self.beginnings.contains(beginning) {
+            Survival::Shortened
+        } else {
+            Survival::Absent
+        }
     }
 
     pub fn has_words(&self, text: &str) -> bool {
         self.typed.contains(text) || self.written.contains(text)
-    }
-}
-
-/// A typed text with normalised white space.
-pub struct Needle {
-    pub text: String,
-}
-
-impl Needle {
-    pub fn new(text: &str) -> Self {
-        Self { text: normalise_spaces(text) }
-    }
-
-    fn beginning(&self) -> &str {
-        text::head(&self.text, BEGINNING)
     }
 }
 
