@@ -56,6 +56,7 @@ pub struct Cost {
     pub nominal: CostParts,
     /// Tokens read from the cache.
     pub cache_read: u64,
+    /// In the order of the requests.
     pub breaks: Vec<PricedBreak>,
 }
 

@@ -8,6 +8,9 @@ pub struct RequestCursor {
     blocks: Vec<SentBlock>,
     shared_prefix: usize,
     removed: Vec<SentBlock>,
+    /// Number of messages that the blocks of the shared prefix open, and of those that all blocks open.
+    shared_messages: usize,
+    messages: usize,
 }
 
 impl RequestCursor {
@@ -17,6 +20,14 @@ impl RequestCursor {
         self.removed.clear();
         self.removed.extend(self.blocks.drain(self.shared_prefix..));
         self.blocks.extend(&request.delta.appended);
+        self.shared_messages = self.messages - opened(&self.removed);
+        self.messages = self.shared_messages + opened(self.added());
+    }
+
+    /// Index of the message that a block is in, by its position in [`RequestCursor::added`].
+    pub fn message_of_added(&self, position: usize) -> usize {
+        let added = self.added();
+        (self.shared_messages + opened(&added[..added.len().min(position + 1)])).saturating_sub(1)
     }
 
     /// The blocks of the current request.
@@ -38,4 +49,9 @@ impl RequestCursor {
     pub fn removed(&self) -> &[SentBlock] {
         &self.removed
     }
+}
+
+/// Returns the number of messages that blocks open.
+fn opened(blocks: &[SentBlock]) -> usize {
+    blocks.iter().filter(|sent| sent.opens.is_some()).count()
 }

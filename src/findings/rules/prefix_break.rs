@@ -85,7 +85,10 @@ fn detection(replay: &ReplayView, layer: usize, volatile: bool, breaks: &[Break]
 
 /// Cost of a break without its savings, in tokens at the price of input.
 fn rewrite_cost(replay: &ReplayView, prefix_break: &Break) -> f64 {
-    let priced = replay.cost.and_then(|cost| cost.breaks.iter().find(|priced| priced.call == prefix_break.call));
+    let priced = replay.cost.and_then(|cost| {
+        let at = cost.breaks.partition_point(|priced| priced.call < prefix_break.call);
+        cost.breaks.get(at).filter(|priced| priced.call == prefix_break.call)
+    });
     priced.map_or(prefix_break.rebilled as f64 * REWRITE, |priced| priced.tokens)
 }
 

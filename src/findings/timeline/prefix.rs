@@ -92,10 +92,7 @@ impl BreakDetector<'_, '_> {
             }
         };
         let index = new_block.as_ref().map_or(appended.len(), |new| new.index);
-        let count_messages = |blocks: &[SentBlock]| blocks.iter().filter(|sent| sent.opens.is_some()).count();
-        let message =
-            count_messages(&cursor.blocks()[..cursor.shared_prefix() + (index + 1).min(appended.len())]).saturating_sub(1);
-        let layer = self.layer_that_touched(message, last, request)?;
+        let layer = self.layer_that_touched(cursor.message_of_added(index), last, request)?;
         let since = self.replay.conversation.calls[last.call].response;
         let is_new = |block: BlockId| self.came_with[block.index()].is_some_and(|came_with| came_with >= since);
         let tokens = |sent: &SentBlock| (self.replay.tokens)(sent.block);
