@@ -12,6 +12,9 @@
 //!
 //! SWE-agent's `polling` is `stride`: with `stride = 5` the boundary moves at every fifth result, and up to four more results stay.
 //!
+//! opencode's `prune` and Gemini CLI's masking keep the newest results by their size (`keep_recent_tokens`), those of the newest turns
+//! apart (`protect_turns`), and clear the others when that frees enough (`clear_at_least`).
+//!
 //! ```toml
 //! [[layer]]
 //! id = "micro"
@@ -23,21 +26,19 @@
 //! placeholder = "[Previous: used {tool}]"
 //! ```
 
-use std::collections::BTreeSet;
+mod edits;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::result_filter::{Candidate, results_from};
+use super::tail::turns_start;
 use super::{
-    Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing, WrongSetting,
+    Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing, TurnCount,
+    WrongSetting, turn_count,
 };
-use crate::engine::context::{Context, Edit};
+use crate::engine::context::Edit;
 use crate::engine::size::Size;
-use crate::tokens::meter::python_text;
-use crate::transcript::conversation::{Block, BlockKind, Role};
-use crate::util::template::{fill, has_placeholder};
 
 /// Settings of `clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +46,14 @@ use crate::util::template::{fill, has_placeholder};
 pub struct Clear {
     #[serde(flatten)]
     pub filter: ResultFilter,
+    /// Instead of a number of newest results: keep the newest ones that together have at most this size by the policy's `meter`. Those
+    /// that other settings keep do not count.
+    #[schemars(extend("x-unit" = "tokens"))]
+    pub keep_recent_tokens: Option<Size>,
+    /// Number of newest turns whose results stay and do not count; `true` is 1.
+    #[serde(deserialize_with = "turn_count")]
+    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
+    pub protect_turns: usize,
     /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines.
     pub placeholder: String,
     /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
@@ -77,6 +86,8 @@ impl Default for Clear {
     fn default() -> Self {
         Self {
             filter: ResultFilter { keep_recent_results: 3, ..ResultFilter::default() },
+            keep_recent_tokens: None,
+            protect_turns: 0,
             placeholder: "[Old tool result content cleared]".to_owned(),
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
@@ -96,7 +107,11 @@ impl Action for Clear {
             remains: Some(Remains::Nothing),
             rewrites_in_place: true,
             keeps_parts: false,
-            stability: if self.in_batches() { Stability::Unstable } else { Stability::Stable },
+            stability: match self.keep_recent_tokens {
+                _ if self.in_batches() => Stability::Unstable,
+                Some(_) => Stability::Alone,
+                None => Stability::Stable,
+            },
             max_messages: None,
             writes_markers: true,
             restores: false,
@@ -123,9 +138,9 @@ impl Action for Clear {
         let candidates = if self.in_batches() {
             self.take_batch(input, state)
         } else if self.stride > 1 {
-            self.take_by_stride(input.context, state)
+            self.take_by_stride(input, state)
         } else {
-            self.filter.results(input.context, &mut state.cursor)
+            self.take_old(input, &mut state.cursor, 0)
         };
         Proposal { edits: self.edits(input.context, &candidates), ..Proposal::default() }
     }
@@ -137,15 +152,42 @@ impl Clear {
         self.clear_at_least != Size::from(0)
     }
 
+    /// Returns the results that are old. Of those, this many of the newest stay, too.
+    fn take_old<'a>(&self, input: &LayerInput<'a>, cursor: &mut ScanCursor, more: usize) -> Vec<Candidate<'a>> {
+        let context = input.context;
+        let turns = turns_start(context, self.protect_turns);
+        self.filter.results_before_newest(context, cursor, |results| {
+            let unprotected = results.partition_point(|candidate| candidate.position.message < turns);
+            let (results, protected) = results.split_at(unprotected);
+            let recent = match &self.keep_recent_tokens {
+                Some(tokens) => self.count_in_size(input, results, tokens.resolve(input.limits)),
+                None => self.filter.keep_recent_results,
+            };
+            protected.len() + recent + more
+        })
+    }
+
+    /// Returns how many of the newest results have at most this size together.
+    fn count_in_size(&self, input: &LayerInput, results: &[Candidate], max_size: u64) -> usize {
+        let (context, meter) = (input.context, input.meter);
+        let mut size = 0;
+        let fits = |candidate: &&Candidate| {
+            size += if self.filter.may_edit(context, candidate) { context.block_size(candidate.id, meter.unit) } else { 0 };
+            meter.apply(size) <= max_size
+        };
+        results.iter().rev().take_while(fits).count()
+    }
+
     /// Returns the results that are old: those that are over a multiple of the stride stay, too.
-    fn take_by_stride<'a>(&self, context: &'a Context, state: &mut ClearState) -> Vec<Candidate<'a>> {
+    fn take_by_stride<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState) -> Vec<Candidate<'a>> {
+        let context = input.context;
         let start = state.cursor.start(context);
         if start == BlockPosition::default() {
             state.decided = 0;
         }
         let undecided = results_from(context, start);
         let over = (state.decided + undecided.len() + 1) % self.stride;
-        let old = self.filter.results_before_newest(context, &mut state.cursor, self.filter.keep_recent_results + over);
+        let old = self.take_old(input, &mut state.cursor, over);
         state.decided += undecided.partition_point(|candidate| candidate.position < state.cursor.start(context));
         old
     }
@@ -159,7 +201,7 @@ impl Clear {
         if state.cursor.start(context) == BlockPosition::default() {
             *state = ClearState::default();
         }
-        let new_results = self.filter.results(context, &mut state.cursor);
+        let new_results = self.take_old(input, &mut state.cursor, 0);
         state.waiting_size += self.freed_size(input, &new_results);
         if !self.is_enough(input, state.waiting_size) {
             return Vec::new();
@@ -193,64 +235,4 @@ impl Clear {
         };
         self.edits(context, candidates).into_iter().map(freed_by_edit).sum()
     }
-
-    /// Returns the edits that clear these results; none for results that are already cleared.
-    fn edits(&self, context: &Context, candidates: &[Candidate]) -> Vec<Edit> {
-        let mut cleared_calls = BTreeSet::new();
-        let mut edits = Vec::new();
-        for candidate in candidates {
-            // Two results may belong to one call.
-            let call = if self.clear_inputs { find_call_with_input(context, candidate) } else { None };
-            edits.extend(call.filter(|call| cleared_calls.insert(*call)).map(clear_input));
-            edits.extend(self.clear_content(context, candidate));
-        }
-        edits
-    }
-
-    fn clear_content(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
-        let tool = context.tool_name(candidate.pair);
-        let placeholder = self.placeholder_for(tool, candidate.block);
-        let is_cleared = |content: &str| content == placeholder || self.is_placeholder_with_lines(content, tool);
-        let is_cleared = candidate.block.field("content").and_then(Value::as_str).is_some_and(is_cleared);
-        (!is_cleared).then(|| candidate.position.with_content(placeholder))
-    }
-
-    /// Returns whether a content is the placeholder, filled in for a result whose number of lines is not known any more.
-    fn is_placeholder_with_lines(&self, content: &str, tool: &str) -> bool {
-        let Some((before, after)) = self.placeholder.split_once("{lines}") else { return false };
-        let [before, after] = [before, after].map(|part| fill(part, &[("tool", tool)]));
-        let lines = content.strip_prefix(&*before).and_then(|rest| rest.strip_suffix(&*after));
-        lines.is_some_and(|lines| !lines.is_empty() && lines.bytes().all(|byte| byte.is_ascii_digit()))
-    }
-
-    fn placeholder_for(&self, tool: &str, block: &Block) -> String {
-        let states_lines = has_placeholder(&self.placeholder, "lines");
-        if self.placeholder_saved.is_empty() && !states_lines {
-            return fill(&self.placeholder, &[("tool", tool)]);
-        }
-        let content = self.filter.lists.content(block).unwrap_or_default();
-        let path = content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
-        if let Some(path) = path.filter(|_| !self.placeholder_saved.is_empty()) {
-            return fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]);
-        }
-        let lines = if states_lines { python_text::line_count(&content).to_string() } else { String::new() };
-        fill(&self.placeholder, &[("tool", tool), ("lines", &lines)])
-    }
-}
-
-/// Returns the position of the call that a result answers, if the call is in the turn before and its input is not empty yet.
-fn find_call_with_input(context: &Context, candidate: &Candidate) -> Option<BlockPosition> {
-    let before = context.messages()[..candidate.position.message].iter().enumerate().rev();
-    let mut turn =
-        before.skip_while(|(_, message)| message.role == Role::User).take_while(|(_, message)| message.role == Role::Assistant);
-    turn.find_map(|(index, message)| {
-        let block = message.blocks.iter().position(|id| context.block(*id).kind == BlockKind::ToolUse(candidate.pair))?;
-        let input = context.block(message.blocks[block]).field("input")?;
-        input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(BlockPosition { message: index, block })
-    })
-}
-
-fn clear_input(call: BlockPosition) -> Edit {
-    let BlockPosition { message, block } = call;
-    Edit::Rewrite { message, block, field: "input", value: Value::Object(Map::new()) }
 }

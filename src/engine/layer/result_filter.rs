@@ -153,14 +153,15 @@ pub struct Candidate<'a> {
 }
 
 impl ResultFilter {
-    /// Returns the results that may be edited and are new behind the cursor, oldest first. A result that is skipped now is
-    /// skipped for good, so the cursor moves on: each result is checked once, not at every call.
-    pub fn results<'a>(&self, context: &'a Context, cursor: &mut ScanCursor) -> Vec<Candidate<'a>> {
-        self.results_before_newest(context, cursor, self.keep_recent_results)
-    }
-
-    /// Like [`ResultFilter::results`], with another number of newest results that stay.
-    pub fn results_before_newest<'a>(&self, context: &'a Context, cursor: &mut ScanCursor, keep: usize) -> Vec<Candidate<'a>> {
+    /// Returns the results that may be edited and are new behind the cursor, oldest first, but for the newest: `keep` gets the results
+    /// that the model has seen, and says how many of the newest stay. A result that is skipped now is skipped for good, so the cursor
+    /// moves on: each result is checked once, not at every call.
+    pub fn results_before_newest<'a>(
+        &self,
+        context: &'a Context,
+        cursor: &mut ScanCursor,
+        keep: impl FnOnce(&[Candidate]) -> usize,
+    ) -> Vec<Candidate<'a>> {
         let mut results = results_from(context, cursor.start(context));
         let end = BlockPosition { message: context.len(), block: 0 };
         let mut first_kept = end;
@@ -170,7 +171,7 @@ impl ResultFilter {
             first_kept = results.get(seen).map_or(first_kept, |candidate| candidate.position);
             results.truncate(seen);
         }
-        let old = results.len().saturating_sub(keep);
+        let old = results.len().saturating_sub(keep(&results));
         first_kept = results.get(old).map_or(first_kept, |candidate| candidate.position);
         results.truncate(old);
         cursor.set(first_kept, context);
