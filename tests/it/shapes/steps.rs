@@ -1,5 +1,7 @@
 //! Finds shapes that cost more than in proportion to their size: seconds choose what to look at, steps decide.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -14,15 +16,17 @@ use super::{Shape, jsonl, shapes};
 
 /// The last doubling may cost this many times as much as the one before: twice, and a little for sorting and growing tables.
 const MOST: f64 = 2.3;
-/// Steps are counted if seconds grow more than this. A large input also costs more because it leaves the processor's cache.
-const SUSPECT: f64 = 2.15;
-/// A doubling that costs less than this is not looked at.
+/// The sizes for which seconds are measured, as multiples of a shape's own size: far apart, so that a few per cent do not matter.
+const TIMED: [usize; 3] = [2, 8, 32];
+/// Steps are counted if the last of these sizes cost this many times as much as the one before: four times, and more because a large
+/// input leaves the processor's cache. If a run takes 30 % of its time for what grows with the square, it costs as much.
+const SUSPECT: f64 = 5.4;
+/// A size that costs less than this is not looked at.
 const NEGLIGIBLE_SECONDS: f64 = 0.02;
 /// How often seconds are measured at most, because other programs disturb them. The shortest time counts.
 const TRIES: usize = 3;
-/// The sizes for which seconds are measured, and the smaller ones for which steps are counted, as multiples of a shape's own size.
-const TIMED: [usize; 3] = [4, 8, 16];
-const COUNTED: [usize; 3] = [2, 4, 8];
+/// The sizes for which steps are counted.
+const COUNTED: [usize; 3] = [8, 16, 32];
 /// How often these are doubled before a shape counts as superlinear: a policy that begins to act at some size looks so once.
 const DOUBLINGS: usize = 2;
 
@@ -30,43 +34,72 @@ const DOUBLINGS: usize = 2;
 const SQUARE_OUTPUT: [(&str, &str); 2] =
     [("claude-code: a rewind after every turn", "html"), ("claude-code: records in reverse order", "html")];
 
-/// A shape and a preset that is not run over it. The preset edits the history and single requests, so that a request is made anew after
-/// each edit of the history, and thinking leaves this one at every turn.
-const MADE_ANEW: (&str, &str) = ("thinking", "--policy=lcc-s06-java");
+/// A shape and a run that is left out. The preset edits the history and single requests, so that a request is made anew after each edit
+/// of the history, and thinking leaves this one at every turn.
+const MADE_ANEW: (&str, &str) = ("thinking", "lcc-s06-java");
 
-/// What is run over each shape: a name, and the arguments before the folder. One replay has all presets, because most of a short run
-/// goes into starting. RECOMPACT_PRESETS names some to run only these, to find which of them is superlinear.
-fn runs() -> Vec<(&'static str, Vec<String>)> {
-    let run = |name: &'static str, arguments: &str| (name, words(arguments));
-    let mut replay = run("replay", "replay --findings -o json --tokenizer chars/4");
+/// What is done with each shape.
+struct Run {
+    name: &'static str,
+    /// The arguments before the folder.
+    arguments: Vec<String>,
+}
+
+/// Returns every run. Each preset has one of its own: it begins to act at a size of its own, so several in one run would look
+/// superlinear over many doublings. RECOMPACT_PRESETS names some to run only these.
+fn runs() -> Vec<Run> {
+    let run = |name, arguments: &str| Run { name, arguments: words(arguments) };
     let only = std::env::var("RECOMPACT_PRESETS").unwrap_or_default();
-    for preset in PRESETS.iter().filter(|preset| only.is_empty() || only.split(',').any(|name| preset.name == name)) {
-        replay.1.push(format!("--policy={}", preset.name));
-    }
-    vec![
-        replay,
+    let is_wanted = |name: &str| only.is_empty() || only.split(',').any(|wanted| wanted == name);
+    let replay = |name| run(name, &format!("replay --findings -o json --tokenizer chars/4 --policy={name}"));
+    let presets = PRESETS.iter().filter(|preset| is_wanted(preset.name)).map(|preset| replay(preset.name));
+    let others = [
+        run("replay with bounds", "replay --findings -o json --tokenizer chars/4 -p lcc-s06"),
         run("inspect", "inspect --tokenizer chars/4"),
         run("audit", "audit"),
         run("sweep", "sweep -p lcc-s06 --set micro.keep_recent=1,3 --tokenizer chars/4"),
         run("html", "replay -p lcc-s06 --branches all --tokenizer chars/4 -o html"),
         run("probe", "probe --dry-run -p lcc-s06 --tokenizer chars/4 --model openai:m"),
-    ]
+    ];
+    presets.chain(others).collect()
 }
 
 fn words(arguments: &str) -> Vec<String> {
     arguments.split(' ').map(str::to_owned).collect()
 }
 
+/// A shape with the folders that were written of it, by size.
+struct Inputs {
+    shape: Shape,
+    folders: RefCell<BTreeMap<usize, TempDir>>,
+}
+
+impl Inputs {
+    fn new(shape: Shape) -> Self {
+        Self { shape, folders: RefCell::default() }
+    }
+
+    /// Returns a folder with this multiple of the shape's size.
+    fn folder(&self, factor: usize) -> PathBuf {
+        let mut folders = self.folders.borrow_mut();
+        let folder = folders.entry(factor).or_insert_with(|| {
+            let folder = TempDir::new().expect("a temporary folder");
+            self.shape.write(factor * self.shape.size, folder.path());
+            folder
+        });
+        folder.path().to_owned()
+    }
+}
+
 /// One run over one shape.
 struct Case<'a> {
     program: &'a Path,
-    shape: &'a Shape,
-    name: &'static str,
+    inputs: &'a Inputs,
     arguments: &'a [String],
 }
 
 impl Case<'_> {
-    /// Returns what is wrong with this case.
+    /// Returns what is wrong with this case, if seconds arouse suspicion and steps confirm it.
     fn superlinear(&self) -> Option<String> {
         let mut least = [f64::INFINITY; 3];
         let is_suspect = (0..TRIES).all(|_| {
@@ -74,11 +107,13 @@ impl Case<'_> {
             let [growth, next] = growth(least);
             next > NEGLIGIBLE_SECONDS && next > SUSPECT * growth
         });
-        if is_suspect { self.superlinear_steps(least) } else { None }
+        if is_suspect {}
+        let (ratio, counts) = is_suspect.then(|| self.superlinear_steps())??;
+        Some(format!("{least:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before"))
     }
 
-    /// Returns what is wrong with the counts of steps. `seconds` are for the message.
-    fn superlinear_steps(&self, seconds: [f64; 3]) -> Option<String> {
+    /// Returns by how much the last doubling cost more than the one before, and all counts, if it cost too much.
+    fn superlinear_steps(&self) -> Option<(f64, Vec<u64>)> {
         let mut counts = COUNTED.map(|factor| self.steps(factor)).to_vec();
         loop {
             let [.., first, second, third] = counts[..] else { return None };
@@ -87,37 +122,17 @@ impl Case<'_> {
                 return None;
             }
             if counts.len() == COUNTED.len() + DOUBLINGS {
-                if let Some(alone) = self.presets_alone() {
-                    return alone.iter().find_map(|arguments| Case { arguments, ..*self }.superlinear_steps(seconds));
-                }
-                let Self { shape, name, arguments, .. } = self;
-                let name = arguments.iter().find(|argument| is_preset(argument)).map_or(*name, String::as_str);
-                let ratio = next / growth;
-                return Some(format!(
-                    "{}: {name}: {seconds:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before",
-                    shape.name
-                ));
+                return Some((next / growth, counts));
             }
             counts.push(self.steps(COUNTED[0] << counts.len()));
         }
     }
 
-    /// Returns the arguments of runs with one preset each, if there are several. Each preset begins to act at a size of its own, and
-    /// together they look superlinear over many doublings.
-    fn presets_alone(&self) -> Option<Vec<Vec<String>>> {
-        let (presets, others): (Vec<_>, Vec<_>) = self.arguments.iter().cloned().partition(|argument| is_preset(argument));
-        let alone = presets.iter().map(|preset| others.iter().chain([preset]).cloned().collect());
-        (presets.len() > 1).then(|| alone.collect())
-    }
-
     /// Runs the program over this multiple of the shape's size, under another program.
     fn run(&self, factor: usize, wrapper: &[&str]) -> Output {
-        let folder = TempDir::new().expect("a temporary folder");
-        self.shape.write(factor * self.shape.size, folder.path());
         let mut command = Command::new(wrapper[0]);
-        let arguments = self.arguments.iter().filter(|argument| (self.shape.name, argument.as_str()) != MADE_ANEW);
-        command.args(&wrapper[1..]).arg(self.program).args(arguments);
-        command.args(["--jobs", "1", "--quiet", "--"]).arg(folder.path()).env("RUST_BACKTRACE", "0");
+        command.args(&wrapper[1..]).arg(self.program).args(self.arguments);
+        command.args(["--jobs", "1", "--quiet", "--"]).arg(self.inputs.folder(factor)).env("RUST_BACKTRACE", "0");
         command.output().expect("a program to run")
     }
 
@@ -156,10 +171,6 @@ impl Case<'_> {
     }
 }
 
-fn is_preset(argument: &str) -> bool {
-    argument.starts_with("--policy=")
-}
-
 /// Returns what each of two doublings cost.
 fn growth([first, second, third]: [f64; 3]) -> [f64; 2] {
     [(second - first).max(0.0), third - second]
@@ -170,9 +181,8 @@ fn program() -> PathBuf {
 }
 
 /// Returns the steps that a doubling of a shape costs.
-fn steps_of_doubling(shape: &Shape, arguments: &str) -> f64 {
-    let arguments = words(arguments);
-    let case = Case { program: &program(), shape, name: "", arguments: &arguments };
+fn steps_of_doubling(shape: Shape, arguments: &str) -> f64 {
+    let case = Case { program: &program(), inputs: &Inputs::new(shape), arguments: &words(arguments) };
     (case.steps(2) - case.steps(1)) as f64
 }
 
@@ -181,8 +191,8 @@ fn steps_of_doubling(shape: &Shape, arguments: &str) -> f64 {
 fn replays_of_many_sessions_cost_little_more_than_reading_them() {
     let sessions =
         Shape { size: 2_000, ..*shapes().into_iter().find(|shape| shape.name == "folder: sessions").expect("a shape") };
-    let inspect = steps_of_doubling(&sessions, "inspect --tokenizer chars/4");
-    let replay = steps_of_doubling(&sessions, "replay -p lcc-s06 --tokenizer chars/4");
+    let inspect = steps_of_doubling(sessions, "inspect --tokenizer chars/4");
+    let replay = steps_of_doubling(sessions, "replay -p lcc-s06 --tokenizer chars/4");
     assert!(replay < 3.0 * inspect, "{inspect} steps for inspect, {replay} for replay");
 }
 
@@ -193,8 +203,8 @@ fn a_session_takes_at_most_4_kilobytes_beyond_its_rows() {
     const ROWS: usize = 4;
     let size = 1_000;
     let sessions = Shape { size, ..*shapes().into_iter().find(|shape| shape.name == "folder: sessions").expect("a shape") };
-    let arguments = words("replay -p lcc-s06 --tokenizer chars/4");
-    let case = Case { program: &program(), shape: &sessions, name: "", arguments: &arguments };
+    let (inputs, arguments) = (Inputs::new(sessions), words("replay -p lcc-s06 --tokenizer chars/4"));
+    let case = Case { program: &program(), inputs: &inputs, arguments: &arguments };
     let session = (case.heap(2) - case.heap(1)) as usize / size;
     let row = metric::columns().len() * size_of::<(ColumnId, Option<f64>)>();
     assert!(session < ROWS * row + 4_096, "{session} bytes a session, {row} a row");
@@ -205,7 +215,7 @@ fn a_session_takes_at_most_4_kilobytes_beyond_its_rows() {
 fn audits_of_text_beyond_ascii_take_as_long_as_of_ascii() {
     const ASCII: Shape = Shape { name: "ASCII", size: 1_000, files: |n| folder_with(&"groesse and laenge of a key ".repeat(n)) };
     const OTHER: Shape = Shape { name: "other", size: 1_000, files: |n| folder_with(&"größe and länge of a key ".repeat(n)) };
-    let [ascii, other] = [&ASCII, &OTHER].map(|shape| steps_of_doubling(shape, "audit"));
+    let [ascii, other] = [ASCII, OTHER].map(|shape| steps_of_doubling(shape, "audit"));
     assert!(other < 2.0 * ascii, "{ascii} steps for ASCII, {other} for other text");
 }
 
@@ -221,17 +231,25 @@ fn every_shape_is_linear() {
     let wanted = std::env::var("RECOMPACT_SHAPE").unwrap_or_default();
     let runs = runs();
     // A run that refuses its command line would be linear.
-    for (name, arguments) in &runs {
-        let output = Case { program, shape: shapes()[0], name, arguments }.run(1, &["env"]);
+    let first = Inputs::new(*shapes()[0]);
+    for Run { name, arguments } in &runs {
+        let output = Case { program, inputs: &first, arguments }.run(1, &["env"]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!said.starts_with("error:"), "{name}: {said}");
     }
-    let cases =
-        shapes().into_iter().flat_map(|shape| runs.iter().map(move |(name, arguments)| Case { program, shape, name, arguments }));
-    let cases = cases.filter(|case| !SQUARE_OUTPUT.contains(&(case.shape.name, case.name)));
-    let cases: Vec<Case> = cases.filter(|case| format!("{}: {}", case.shape.name, case.name).contains(&wanted)).collect();
-    let superlinear = cases.par_iter().filter_map(Case::superlinear);
-    // They are printed as they are found, because the whole takes long.
-    let wrong: Vec<String> = superlinear.inspect(|found| eprintln!("{found}")).collect();
+    let superlinear = shapes().into_par_iter().flat_map_iter(|shape| {
+        let inputs = Inputs::new(*shape);
+        let is_wanted = |run: &&Run| {
+            let case = (shape.name, run.name);
+            !SQUARE_OUTPUT.contains(&case) && case != MADE_ANEW && format!("{}: {}", shape.name, run.name).contains(&wanted)
+        };
+        let found = runs.iter().filter(is_wanted).filter_map(|Run { name, arguments }| {
+            let why = Case { program, inputs: &inputs, arguments }.superlinear()?;
+            Some(format!("{}: {name}: {why}", shape.name))
+        });
+        // They are printed as they are found, because the whole takes long.
+        found.inspect(|found| eprintln!("{found}")).collect::<Vec<_>>()
+    });
+    let wrong: Vec<String> = superlinear.collect();
     assert!(wrong.is_empty(), "{} of the runs are superlinear:\n{}", wrong.len(), wrong.join("\n"));
 }
