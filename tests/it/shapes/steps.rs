@@ -26,9 +26,9 @@ const NEGLIGIBLE_SECONDS: f64 = 0.02;
 /// How often seconds are measured at most, because other programs disturb them. The shortest time counts.
 const TRIES: usize = 3;
 /// The sizes for which steps are counted.
-const COUNTED: [usize; 3] = [8, 16, 32];
+const COUNTED: [usize; 3] = [4, 8, 16];
 /// How often these are doubled before a shape counts as superlinear: a policy that begins to act at some size looks so once.
-const DOUBLINGS: usize = 2;
+const DOUBLINGS: usize = 3;
 
 /// The shapes and the run whose output grows with the square of the input: each branch is a conversation with all that came before it.
 const SQUARE_OUTPUT: [(&str, &str); 2] =
