@@ -3,6 +3,7 @@
 
 mod driver;
 mod exchange;
+mod live;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,7 +21,8 @@ impl Driver {
     pub fn of(name: &str) -> Option<Self> {
         let environments = PathBuf::from(std::env::var_os("RECOMPACT_ORACLES").expect("RECOMPACT_ORACLES names a folder"));
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles");
-        let named = ["py", "mjs"].map(|ending| scripts.join(format!("oracle_{name}.{ending}")));
+        let named =
+            [format!("oracle_{name}.py"), format!("oracle_{name}.mjs"), format!("{name}.mjs")].map(|file| scripts.join(file));
         let script = named.into_iter().find(|script| script.is_file()).unwrap_or_else(|| panic!("no driver {name}"));
         let driver = Self { script, environment: environments.join(name) };
         if !driver.environment.is_dir() {
@@ -43,6 +44,13 @@ impl Driver {
     pub fn version(&self) -> String {
         let output = self.command(&["--version"]).output().expect("the driver starts");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Lets a live driver run its program, and returns what it printed.
+    pub fn run(&self, variant: &str) -> String {
+        let output = self.command(&[variant]).stderr(Stdio::inherit()).output().expect("the driver starts");
+        assert!(output.status.success(), "{} {variant}: {}", self.script.display(), output.status);
+        String::from_utf8(output.stdout).expect("UTF-8")
     }
 
     /// Asks the driver for the requests of all recordings.

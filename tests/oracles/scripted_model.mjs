@@ -1,0 +1,179 @@
+// A model on the loopback that says what a script says, and a place in which a program may run with it: a temporary folder, and no
+// network but this model. It speaks OpenAI's Responses and chat completions, both as streams.
+//
+// A live driver prints one line of JSON for the run, {"window", "max_output", "session"}: the settings that the program ran with, and
+// the transcript that it wrote, or null. Then one line for each real request, in order: {"shared", "then", "tools", "said", "tokens",
+// "output"}. Items are those of recordings.py, but each text of a user message is one. `tools` is the number of tools, `said` the
+// answer as an item, `tokens` and `output` the usage that the model reported.
+
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const SUMMARY = "The numbers were printed up to here. What is left: to print the next ones.";
+
+const tokensOf = (text) => Math.ceil(Buffer.byteLength(text) / 4);
+
+/** What the model says: the turns of a user, each with a number of calls and a last text. Whoever offers no tools wants a summary. */
+export class Script {
+  /** `turns`: [{typed, calls, last}, …]; `call(n)`: the name and the input of the nth call. */
+  constructor(turns, call) {
+    Object.assign(this, { turns, call, turn: -1, left: 0, calls: 0 });
+  }
+
+  /** Begins the next turn, and returns what the user types; undefined at the end. */
+  next() {
+    this.turn += 1;
+    this.left = this.turns[this.turn]?.calls;
+    return this.turns[this.turn]?.typed;
+  }
+
+  /** The answer as an item. */
+  answer(tools) {
+    if (tools === 0) return ["assistant", SUMMARY, []];
+    if (this.left === 0) return ["assistant", this.turns[this.turn].last, []];
+    this.left -= 1;
+    this.calls += 1;
+    return ["assistant", "", [[`call_${this.calls}`, ...this.call(this.calls)]]];
+  }
+}
+
+/** Events of the Responses API. */
+function* responses(text, calls, input, output) {
+  const item = calls.length
+    ? { type: "function_call", id: `fc_${calls[0][0]}`, call_id: calls[0][0], name: calls[0][1], arguments: JSON.stringify(calls[0][2]) }
+    : { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text }] };
+  const usage = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + output,
+  };
+  yield { type: "response.created", response: { id: "resp_1" } };
+  yield { type: "response.output_item.done", output_index: 0, item };
+  yield { type: "response.completed", response: { id: "resp_1", usage } };
+}
+
+/** Chunks of chat completions. */
+function* chat(text, calls, input, output) {
+  const chunk = (choices, rest) => ({ id: "chat_1", object: "chat.completion.chunk", choices, ...rest });
+  const called = calls.map(([id, name, args], index) => ({ index, id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
+  const delta = { role: "assistant", ...(calls.length ? { tool_calls: called } : { content: text }) };
+  yield chunk([{ index: 0, delta, finish_reason: null }]);
+  yield chunk([{ index: 0, delta: {}, finish_reason: calls.length ? "tool_calls" : "stop" }]);
+  yield chunk([], { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } });
+}
+
+const DIALECTS = { "/v1/responses": responses, "/v1/chat/completions": chat };
+
+/** Starts the model. `requests` gets {body, said, tokens, output} for each request. */
+export async function serve(script) {
+  const requests = [];
+  const server = createServer((request, response) => {
+    const speak = DIALECTS[request.url.split("?")[0]];
+    if (request.method !== "POST" || !speak) return response.writeHead(404).end();
+    const parts = [];
+    request.on("data", (part) => parts.push(part));
+    request.on("end", () => {
+      const raw = Buffer.concat(parts).toString();
+      const body = JSON.parse(raw);
+      const said = script.answer(body.tools?.length ?? 0);
+      const [tokens, output] = [tokensOf(raw), tokensOf(said[1]) + tokensOf(JSON.stringify(said[2]))];
+      requests.push({ body, said, tokens, output });
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (const event of speak(said[1], said[2], tokens, output)) {
+        response.write(`event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`);
+      }
+      response.end(speak === chat ? "data: [DONE]\n\n" : "");
+    });
+  });
+  // The model is also the proxy for everything else, and lets nothing through.
+  server.on("connect", (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\n\r\n"));
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return { server, requests, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+/** A temporary folder with a home and a working directory of its own, and programs that run in it. */
+export class Place {
+  constructor(model) {
+    this.folder = mkdtempSync(join(tmpdir(), "recompact-live-"));
+    [this.home, this.work] = ["home", "work"].map((name) => join(this.folder, name));
+    [this.home, this.work].forEach((folder) => mkdirSync(folder));
+    const xdg = ["CONFIG", "DATA", "CACHE", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(this.home, kind.toLowerCase())]);
+    this.environment = {
+      PATH: process.env.PATH,
+      HOME: this.home,
+      TMPDIR: this.folder,
+      TZ: "UTC",
+      LANG: "C.UTF-8",
+      ...Object.fromEntries(xdg),
+      ...Object.fromEntries(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"].map((name) => [name, model.url])),
+      NO_PROXY: "127.0.0.1",
+      no_proxy: "127.0.0.1",
+    };
+  }
+
+  /** Runs a program to its end, and returns what it printed. */
+  async run(program, args, variables) {
+    const child = spawn(program, args, { cwd: this.work, env: { ...this.environment, ...variables }, timeout: 120_000 });
+    child.stdin.end();
+    let [output, errors] = ["", ""];
+    child.stdout.on("data", (part) => (output += part));
+    child.stderr.on("data", (part) => (errors += part));
+    const code = await new Promise((ended, failed) => child.on("close", ended).on("error", failed));
+    if (code !== 0) throw new Error(`${program} ${args[0]} ended with ${code}: ${errors.slice(-2000)}`);
+    return output;
+  }
+
+  remove() {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The file of an installed package; ends with code 77 if it is not there. */
+export function installed(file) {
+  try {
+    return createRequire(`${process.cwd()}/`).resolve(file);
+  } catch {
+    console.error(`${file} is not installed in ${process.cwd()}`);
+    process.exit(77);
+  }
+}
+
+/** Prints the run. `toItems(body)` are the items of a request without the system prompt. */
+function print(settings, session, requests, toItems) {
+  console.log(JSON.stringify({ ...settings, session }));
+  let before = [];
+  for (const { body, said, tokens, output } of requests) {
+    const items = toItems(body);
+    const request = items.map((item) => JSON.stringify(item));
+    let shared = 0;
+    while (shared < Math.min(before.length, request.length) && before[shared] === request[shared]) shared += 1;
+    console.log(JSON.stringify({ shared, then: items.slice(shared), tools: body.tools?.length ?? 0, said, tokens, output }));
+    before = request;
+  }
+}
+
+/** Runs a program through all turns of a script, and prints the run. `package` names it, `file` is the program in it. */
+export async function live({ name, program, settings, script, turn, session, toItems }) {
+  const path = installed(program);
+  if (process.argv[2] === "--version") {
+    const manifest = installed(`${name}/package.json`);
+    console.log(`${name} ${JSON.parse(readFileSync(manifest, "utf8")).version}`);
+    return;
+  }
+  const model = await serve(script);
+  const place = new Place(model);
+  try {
+    for (let typed = script.next(); typed !== undefined; typed = script.next()) await turn({ path, place, model, typed, first: script.turn === 0 });
+    print(settings, await session({ path, place }), model.requests, toItems);
+  } finally {
+    model.server.close();
+    model.server.closeAllConnections();
+    place.remove();
+  }
+}
