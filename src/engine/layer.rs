@@ -96,6 +96,9 @@ pub enum When {
     UserTurn,
     /// After a response with a text and without a tool call, before the messages that follow it enter.
     TurnEnd,
+    /// After each response and the results that answer it: before the next request, or at the end of a turn before the messages that
+    /// follow it enter.
+    AfterResponse,
     /// When the request is larger than the window, up to `max_retries` times.
     Overflow,
     /// After the tool_results that answer a call of this tool.
@@ -149,7 +152,8 @@ impl Layer {
 
     /// Returns whether it is one of the layers that run, in the policy's order, before a request.
     pub fn runs_before_requests(&self) -> bool {
-        matches!(self.when, When::Always | When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_))
+        use When::{AfterResponse, Always, Calls, IdleMinutes, Turns, UserTurn};
+        matches!(self.when, Always | UserTurn | AfterResponse | Calls(_) | Turns(_) | IdleMinutes(_))
     }
 }
 

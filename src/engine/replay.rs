@@ -24,6 +24,7 @@ use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Message,
 
 pub use estimate::{RecordedReplay, RecordedRequests};
 
+use due::ends_turn;
 use layer_runner::LayerRunner;
 use send::PreviousRequest;
 
@@ -176,7 +177,7 @@ impl<'a> ReplayRun<'a, '_> {
         let mut call =
             CallState { index, messages_read: entered.start, new_messages: 0, typed: false, focus: None, overflows: false };
         if ends_turn(conversation, index) {
-            self.runner.run_layers(&mut self.history, &call, |when| *when == When::TurnEnd);
+            self.runner.run_layers(&mut self.history, &call, |when| matches!(when, When::TurnEnd | When::AfterResponse));
         }
         for message in &conversation.messages[entered] {
             call.messages_read += 1;
@@ -242,14 +243,6 @@ impl<'a> ReplayRun<'a, '_> {
             }
         }
     }
-}
-
-/// Returns whether the response before this call says something and calls no tool. One of only thinking ends nothing.
-fn ends_turn(conversation: &Conversation, call: usize) -> bool {
-    let Some(before) = call.checked_sub(1) else { return false };
-    let response = &conversation.messages[conversation.calls[before].response];
-    let kinds = || response.blocks.iter().map(|id| conversation.block(*id).kind);
-    kinds().any(|kind| kind == BlockKind::Text) && !kinds().any(|kind| matches!(kind, BlockKind::ToolUse(_)))
 }
 
 /// Returns the previous response if the last appended message is the first one after it.

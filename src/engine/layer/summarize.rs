@@ -30,6 +30,7 @@ mod choices;
 mod replacement;
 mod settings;
 mod span;
+mod users;
 
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::ReplaySetup;
 use crate::engine::layer::When;
-use crate::transcript::conversation::MINUTE;
+use crate::transcript::conversation::{BlockKind, Conversation, MINUTE};
 
 /// Returns whether a layer is due before the request of call `call` in turn `turn` (from 1). `typed`: the user typed text for
 /// this call. Returns an error if the recording has no timestamps to decide it.
@@ -10,6 +10,8 @@ pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed:
     match when {
         When::Always => Ok(true),
         When::UserTurn => Ok(typed),
+        // At the end of a turn it ran before the new messages entered.
+        When::AfterResponse => Ok(!ends_turn(setup.conversation, call)),
         When::Calls(n) => Ok(call > 0 && call.is_multiple_of(*n)),
         When::Turns(n) => Ok(typed && turn > 1 && (turn - 1).is_multiple_of(*n)),
         When::IdleMinutes(minutes) if call > 0 => Ok(idle_minutes(setup, call)? >= *minutes),
@@ -17,6 +19,14 @@ pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed:
         // These run at other moments.
         When::Entry | When::TurnEnd | When::Overflow | When::Tool(_) | When::Before(_) | When::After(_) => Ok(false),
     }
+}
+
+/// Returns whether the response before this call says something and calls no tool. One of only thinking ends nothing.
+pub fn ends_turn(conversation: &Conversation, call: usize) -> bool {
+    let Some(before) = call.checked_sub(1) else { return false };
+    let response = &conversation.messages[conversation.calls[before].response];
+    let kinds = || response.blocks.iter().map(|id| conversation.block(*id).kind);
+    kinds().any(|kind| kind == BlockKind::Text) && !kinds().any(|kind| matches!(kind, BlockKind::ToolUse(_)))
 }
 
 /// Returns the minutes between the previous response and the request of a call.

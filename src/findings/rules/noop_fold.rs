@@ -29,7 +29,11 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 
 fn of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
     let (settings, traits) = (&replay.policy.layers[layer], replay.traits(layer));
-    if !settings.enabled || settings.when != When::Always || settings.for_request_only() || traits.rewrites_in_place {
+    if !settings.enabled
+        || !matches!(settings.when, When::Always | When::AfterResponse)
+        || settings.for_request_only()
+        || traits.rewrites_in_place
+    {
         return None;
     }
     let events = || replay.journal.events.iter().filter(|event| event.layer == layer);

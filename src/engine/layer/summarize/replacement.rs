@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::Summarize;
+use super::users::first_context;
 use crate::engine::context::{Edit, NewMessage};
 use crate::engine::layer::LayerInput;
 use crate::tokens::meter::python_text;
-use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
+use crate::transcript::conversation::Role;
 use crate::util::template::{fill, has_placeholder};
 
 impl Summarize {
@@ -36,47 +37,26 @@ impl Summarize {
         let ack = self.ack.as_deref().map(|ack| NewMessage::text(Role::Assistant, ack));
         let into = question.into_iter().chain([NewMessage::text(self.role, text)]).chain(ack).collect();
         let mut edits = Vec::new();
-        if let Some(go_on) = &self.go_on {
+        if let Some(go_on) = self.go_on.as_deref() {
             edits.push(Edit::Insert { at: input.context.len(), message: NewMessage::text(Role::User, go_on) });
         }
         let kept = self.kept_users(input, span.clone());
-        let from = kept.last().map_or(span.start, |(last, _)| last + 1);
+        let from = kept.last().map_or(span.start, |last| last.message + 1);
         edits.push(Edit::Replace { messages: from..span.end, into });
         // Edits go from back to front, so that each position is still valid.
-        for (index, (message, keep)) in kept.iter().enumerate().rev() {
-            if keep.len() < input.context.messages()[*message].blocks.len() {
-                edits.push(Edit::Retain { message: *message, keep: keep.clone() });
-            }
-            let before = index.checked_sub(1).map_or(span.start, |before| kept[before].0 + 1)..*message;
+        for (index, user) in kept.iter().enumerate().rev() {
+            edits.extend(user.edits(input.context));
+            let before = index.checked_sub(1).map_or(span.start, |before| kept[before].message + 1)..user.message;
             if !before.is_empty() {
                 edits.push(Edit::Drop { messages: before });
             }
         }
-        Ok(edits)
-    }
-
-    /// Returns the messages of a span that `keep_users` keeps, oldest first, with the texts that the user typed.
-    fn kept_users(&self, input: &LayerInput, span: Range<usize>) -> Vec<(usize, Vec<BlockId>)> {
-        let Some(limit) = &self.keep_users else { return Vec::new() };
-        let (context, limit) = (input.context, limit.resolve(input.limits));
-        let is_typed = |id: &BlockId| {
-            let block = context.block(*id);
-            block.origin == Origin::User && block.kind == BlockKind::Text
-        };
-        let mut kept = Vec::new();
-        let mut size = 0;
-        for message in span.rev() {
-            let typed: Vec<_> = context.messages()[message].blocks.iter().copied().filter(is_typed).collect();
-            size += typed.iter().map(|id| context.block_size(*id, input.meter.unit)).sum::<u64>();
-            if input.meter.apply(size) > limit {
-                break;
-            }
-            if !typed.is_empty() {
-                kept.push((message, typed));
-            }
+        if self.first_context
+            && let Some(message) = first_context(input)
+        {
+            edits.push(Edit::Insert { at: span.start + kept.len().saturating_sub(1), message });
         }
-        kept.reverse();
-        kept
+        Ok(edits)
     }
 
     fn frees_enough(&self, input: &LayerInput, span: Range<usize>, text: &str) -> bool {

@@ -36,6 +36,12 @@ pub struct Summarize {
     /// the policy's `meter`. Without it none stays.
     #[schemars(extend("x-unit" = "by meter"))]
     pub keep_users: Option<Size>,
+    /// Of the newest typed message that does not fit in `keep_users`, its beginning and its end stay, as much of both as fits, with this
+    /// text between them; `{n}`: what was cut, by the meter. Without it all of the message goes.
+    pub users_marker: Option<Box<str>>,
+    /// `true`: the first context, which is what the harness wrote before the first response, stands again in front of the newest
+    /// message that `keep_users` keeps.
+    pub first_context: bool,
     /// Number of oldest messages to keep in front of the summary.
     #[schemars(extend("x-unit" = "messages"))]
     pub keep_first: usize,
@@ -83,11 +89,11 @@ pub struct Summarize {
     /// Text that replaces an empty summary. Without it an empty summary is a failure.
     pub empty: Option<String>,
     /// User message in front of the summary, such as a question that it answers. Without it there is no message.
-    pub question: Option<String>,
+    pub question: Option<Box<str>>,
     /// Assistant message behind the summary. Without it there is no message.
-    pub ack: Option<String>,
+    pub ack: Option<Box<str>>,
     /// User message behind the messages that stay. Without it there is no message.
-    pub go_on: Option<String>,
+    pub go_on: Option<Box<str>>,
     /// `true`: pass the `focus` of the compact tool to the summarizer.
     pub focus: bool,
     /// Prompt of a model that summarises: the name of a built-in prompt, or a table with instructions of your own.
@@ -116,6 +122,8 @@ impl Default for Summarize {
             span_share: 1.0,
             span_unit: SpanUnit::Messages,
             keep_users: None,
+            users_marker: None,
+            first_context: false,
             keep_first: 0,
             cut: CutRule::Batch,
             snap: Snap::Back,
