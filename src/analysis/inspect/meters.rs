@@ -40,7 +40,7 @@ const CHECKED: [Meter; 10] = [
 ];
 
 const fn quotient(measure: SizeUnit, by: f64) -> Meter {
-    Meter { recorded: false, unit: measure, rounding: Rounding::Floor(by) }
+    Meter { rounding: Rounding::Floor(by), ..Meter::from_unit(measure) }
 }
 
 impl MeterCheck {

@@ -1,5 +1,5 @@
 //! Estimates the size of the context as the harness does: by its own meter, or by the last recorded usage plus an estimate of the
-//! newer messages.
+//! newer messages, or by that usage alone.
 
 use super::layer_runner::LayerRunner;
 use super::{ReplaySetup, replay};
@@ -76,6 +76,9 @@ impl LayerRunner<'_, '_> {
         let recorded = self.setup.recorded?.0[last.call]?;
         let difference = (last.tokens as f64 - recorded.counted as f64) * recorded.scale;
         let request_tokens = (recorded.usage as f64 + difference).round().max(0.0) as u64;
+        if meter.usage_only {
+            return Some(request_tokens + self.setup.conversation.calls[last.call].recorded_output());
+        }
         let unit_index = self.setup.sizes.units().iter().position(|unit| *unit == meter.unit)?;
         let newer = context.appended(meter.unit) - last.appended[unit_index];
         Some(request_tokens + meter.apply(newer))

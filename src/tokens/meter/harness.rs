@@ -13,6 +13,9 @@ use super::{Rates, SCALE, SizeUnit};
 pub struct Meter {
     /// Use the recorded usage of the last call, if there is one, and estimate only what came after it. The replay adds them up.
     pub recorded: bool,
+    /// With `recorded`: what came after the last response counts for nothing until it has been sent; the response counts as its
+    /// recorded output.
+    pub usage_only: bool,
     pub unit: SizeUnit,
     pub rounding: Rounding,
 }
@@ -31,12 +34,12 @@ pub enum Rounding {
 impl Meter {
     /// Creates a meter that reports sizes in a unit, without division.
     pub const fn from_unit(unit: SizeUnit) -> Self {
-        Self { recorded: false, unit, rounding: Rounding::No }
+        Self { recorded: false, usage_only: false, unit, rounding: Rounding::No }
     }
 
     /// Creates a meter for tokens at fitted rates.
     pub const fn fitted(rates: Rates) -> Self {
-        Self { recorded: false, unit: SizeUnit::Fitted(rates), rounding: Rounding::Floor(SCALE as f64) }
+        Self { unit: SizeUnit::Fitted(rates), rounding: Rounding::Floor(SCALE as f64), ..Self::from_unit(SizeUnit::Chars) }
     }
 
     /// Returns whether it estimates tokens, and not characters or bytes.
@@ -57,7 +60,11 @@ impl Meter {
 
 impl fmt::Display for Meter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let recorded = if self.recorded { RECORDED_PREFIX } else { "" };
+        let recorded = match (self.recorded, self.usage_only) {
+            (false, _) => "",
+            (true, false) => RECORDED_PREFIX,
+            (true, true) => USAGE_PREFIX,
+        };
         match self.rounding {
             Rounding::Floor(_) if matches!(self.unit, SizeUnit::Fitted(_)) => write!(f, "{}", self.unit),
             Rounding::No => write!(f, "{recorded}{}", self.unit),
@@ -68,6 +75,7 @@ impl fmt::Display for Meter {
 }
 
 const RECORDED_PREFIX: &str = "recorded+";
+const USAGE_PREFIX: &str = "recorded or ";
 
 impl FromStr for Meter {
     type Err = UnknownMeter;
@@ -78,14 +86,16 @@ impl FromStr for Meter {
 }
 
 fn parse(text: &str) -> Option<Meter> {
-    let (recorded, text) = text.strip_prefix(RECORDED_PREFIX).map_or((false, text), |rest| (true, rest));
+    let prefixed = |prefix| text.strip_prefix(prefix).map(str::trim_start);
+    let (usage_only, more) = (prefixed(USAGE_PREFIX), prefixed(RECORDED_PREFIX));
+    let (recorded, usage_only, text) = (more.or(usage_only).is_some(), usage_only.is_some(), more.or(usage_only).unwrap_or(text));
     let rounded_up = text.strip_prefix("ceil(").and_then(|rest| rest.strip_suffix(')'));
     let (measure, rounding) = match (rounded_up, rounded_up.unwrap_or(text).split_once('/')) {
         (Some(_), quotient) => quotient.and_then(|(measure, by)| Some((measure, Rounding::Ceil(divisor(by)?))))?,
         (None, Some((measure, by))) => (measure, Rounding::Floor(divisor(by)?)),
         (None, None) => (text, Rounding::No),
     };
-    Some(Meter { recorded, unit: measure.parse().ok()?, rounding })
+    Some(Meter { recorded, usage_only, unit: measure.parse().ok()?, rounding })
 }
 
 /// Parses a positive decimal number: `4`, `3.3`.
@@ -98,7 +108,8 @@ fn divisor(text: &str) -> Option<f64> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown meter `{0}`; a meter is one of {known}, alone or as UNIT/4 (rounded down) or ceil(UNIT/4); `recorded+` before it \
-     uses the recorded usage of the last call and estimates only what came after it",
+     uses the recorded usage of the last call and estimates only what came after it, and `recorded or ` estimates only where no \
+     usage is recorded",
     known = SizeUnit::ALL.map(|(_, name)| name).join(", ")
 )]
 pub struct UnknownMeter(pub String);
@@ -158,6 +169,12 @@ pub const METERS: &[MeterDescription] = &[
         name: "recorded+ceil(chars/4)",
         about: "the usage recorded for the last call, plus characters ÷ 4, rounded up, of what came after it",
         source: "pi-mono @83378aad core/compaction; Claude Code's auto-compaction by third-party analyses",
+    },
+    MeterDescription {
+        name: "recorded or js-json/4",
+        about: "the usage recorded for the last call, its output included; what came after it does not count yet. Without usage, \
+                and for parts of the context, UTF-16 units of JSON.stringify(messages) ÷ 4",
+        source: "opencode-ai 1.18.33, observed live",
     },
     MeterDescription {
         name: "utf16/4",
@@ -251,7 +268,8 @@ mod tests {
     fn meter_estimates_round_as_named() {
         let estimates = ["chars", "chars/4", "ceil(chars/4)", "ceil(chars/3.3)"].map(|text| meter(text).apply(33));
         assert_eq!(estimates, [33, 8, 9, 10]);
-        assert!(meter("recorded+ceil(chars/4)").recorded);
+        assert!(meter("recorded+ceil(chars/4)").recorded && !meter("recorded+ceil(chars/4)").usage_only);
+        assert!(meter("recorded or ceil(chars/4)").recorded && meter("recorded or ceil(chars/4)").usage_only);
         assert_eq!(meter("chars/0.5").apply(u64::MAX), u64::MAX);
     }
 

@@ -23,7 +23,7 @@ use crate::support::trial::preset_with;
 use random::{Paired, interval, pooled};
 
 const FOLDERS: [&str; 2] = ["claude-code", "codex"];
-const COUNTER: Meter = Meter { recorded: false, unit: SizeUnit::Chars, rounding: Rounding::Floor(4.0) };
+const COUNTER: Meter = Meter { rounding: Rounding::Floor(4.0), ..Meter::from_unit(SizeUnit::Chars) };
 
 /// A conversation with the data that all lookups need.
 struct One<'a> {
