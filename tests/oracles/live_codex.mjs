@@ -4,11 +4,15 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { live, Script } from "./scripted_model.mjs";
+import { installed, live, Script } from "./scripted_model.mjs";
+
+// The program itself is in a package for each platform.
+installed(`@openai/codex-${process.platform}-${process.arch}/package.json`);
 
 const [WINDOW, WORDS] = { short: [40_000, 30], long: [80_000, 4_000] }[process.argv[2]] ?? [];
 
-const typed = (turn) => `Turn ${turn}: print the next numbers.${Array.from({ length: WORDS ?? 0 }, (_, n) => ` w${turn}-${n}`).join("")}`;
+const words = (turn) => Array.from({ length: WORDS ?? 0 }, (_, n) => ` w${turn}-${n}`).join("");
+const typed = (turn) => `Turn ${turn}: print the next numbers.${words(turn)}`;
 const turn = (number, calls, last = "Done.") => ({ typed: typed(number), calls, last });
 const SCRIPT = new Script(
   // The limit is crossed inside of turns, and by the last text of one.

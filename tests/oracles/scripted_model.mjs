@@ -1,10 +1,10 @@
 // A model on the loopback that says what a script says, and a place in which a program may run with it: a temporary folder, and no
 // network but this model. It speaks OpenAI's Responses and chat completions, both as streams.
 //
-// A live driver prints one line of JSON for the run, {"window", "max_output", "session"}: the settings that the program ran with, and
-// the transcript that it wrote, or null. Then one line for each real request, in order: {"shared", "then", "tools", "said", "tokens",
-// "output"}. Items are those of recordings.py, but each text of a user message is one. `tools` is the number of tools, `said` the
-// answer as an item, `tokens` and `output` the usage that the model reported.
+// A live driver prints one line of JSON for the run, {"window", "max_output", "session", "typed"}: the settings that the program ran
+// with, the transcript that it wrote, or null, and what the user typed. Then one line for each real request, in order: {"shared",
+// "then", "tools", "said", "tokens", "output"}. Items are those of recordings.py, but each text of a user message is one. `tools` is
+// the number of tools, `said` the answer as an item, `tokens` and `output` the usage that the model reported.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -43,8 +43,9 @@ export class Script {
 
 /** Events of the Responses API. */
 function* responses(text, calls, input, output) {
+  const [[id, name, args]] = calls.length ? calls : [[]];
   const item = calls.length
-    ? { type: "function_call", id: `fc_${calls[0][0]}`, call_id: calls[0][0], name: calls[0][1], arguments: JSON.stringify(calls[0][2]) }
+    ? { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(args) }
     : { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text }] };
   const usage = {
     input_tokens: input,
@@ -61,7 +62,8 @@ function* responses(text, calls, input, output) {
 /** Chunks of chat completions. */
 function* chat(text, calls, input, output) {
   const chunk = (choices, rest) => ({ id: "chat_1", object: "chat.completion.chunk", choices, ...rest });
-  const called = calls.map(([id, name, args], index) => ({ index, id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
+  const toFunction = (name, args) => ({ name, arguments: JSON.stringify(args) });
+  const called = calls.map(([id, name, args], index) => ({ index, id, type: "function", function: toFunction(name, args) }));
   const delta = { role: "assistant", ...(calls.length ? { tool_calls: called } : { content: text }) };
   yield chunk([{ index: 0, delta, finish_reason: null }]);
   yield chunk([{ index: 0, delta: {}, finish_reason: calls.length ? "tool_calls" : "stop" }]);
@@ -92,7 +94,10 @@ export async function serve(script) {
     });
   });
   // The model is also the proxy for everything else, and lets nothing through.
-  server.on("connect", (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\n\r\n"));
+  server.on("connect", (_, socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   return { server, requests, url: `http://127.0.0.1:${server.address().port}` };
 }
@@ -111,7 +116,7 @@ export class Place {
       TZ: "UTC",
       LANG: "C.UTF-8",
       ...Object.fromEntries(xdg),
-      ...Object.fromEntries(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"].map((name) => [name, model.url])),
+      ...Object.fromEntries(["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].map((name) => [name, model.url])),
       NO_PROXY: "127.0.0.1",
       no_proxy: "127.0.0.1",
     };
@@ -145,8 +150,8 @@ export function installed(file) {
 }
 
 /** Prints the run. `toItems(body)` are the items of a request without the system prompt. */
-function print(settings, session, requests, toItems) {
-  console.log(JSON.stringify({ ...settings, session }));
+function print(settings, requests, toItems) {
+  console.log(JSON.stringify(settings));
   let before = [];
   for (const { body, said, tokens, output } of requests) {
     const items = toItems(body);
@@ -169,8 +174,11 @@ export async function live({ name, program, settings, script, turn, session, toI
   const model = await serve(script);
   const place = new Place(model);
   try {
-    for (let typed = script.next(); typed !== undefined; typed = script.next()) await turn({ path, place, model, typed, first: script.turn === 0 });
-    print(settings, await session({ path, place }), model.requests, toItems);
+    for (let typed = script.next(); typed !== undefined; typed = script.next()) {
+      await turn({ path, place, model, typed, first: script.turn === 0 });
+    }
+    const typed = script.turns.map((turn) => turn.typed);
+    print({ ...settings, session: await session({ path, place }), typed }, model.requests, toItems);
   } finally {
     model.server.close();
     model.server.closeAllConnections();

@@ -42,11 +42,12 @@ fn output() -> String {
 }
 
 /// What each kind of evidence means, the best first.
-const EVIDENCE: [(&str, &str); 5] = [
+const EVIDENCE: [(&str, &str); 6] = [
     (
         "library",
         "the program itself was asked: its requests are the same over our recordings, but for quirks that the preset names",
     ),
+    ("live", "the whole program ran against a scripted model: its requests are the same, but for quirks that the preset names"),
     ("code", "its source was read"),
     ("documents", "the vendor's documentation"),
     ("analyses", "descriptions by third parties"),

@@ -1,33 +1,33 @@
 //! Compares presets with programs that run live: the whole program, with a scripted model on the loopback that logs what it is asked.
 //! So the trigger, the estimate, the order and the summarizer's input are those of the program. `tests/oracles/live_*` are the drivers.
 
+mod compare;
 mod run;
+mod session;
 
-use recompact::engine::context::Context;
-use recompact::engine::journal::Request;
+use std::sync::Arc;
+
 use recompact::engine::policy::Policy;
-use recompact::engine::replay::Observer;
-use recompact::engine::summarizer::Fixed;
-use recompact::tokens::meter::{Meter, SizeUnit};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::driver::Driver;
-use crate::support::trial::{Trial, preset_with};
-use run::{Run, items};
+use crate::support::trial::preset_with;
+use compare::compare;
+use run::Run;
 
 /// A preset and the live program that must send the same requests.
 struct Live {
     preset: &'static str,
-    settings: &'static [&'static str],
     driver: &'static str,
     variant: &'static str,
-    /// The settings that are words of the program, which the presets say in words of their own.
+    /// The words of the program, which the presets say in words of their own, as settings.
     words: fn(&Run) -> Vec<String>,
 }
 
 const LIVE: &[Live] = &[
-    Live { preset: "codex-cli", settings: &[], driver: "live_codex", variant: "short", words: codex_words },
-    Live { preset: "codex-cli", settings: &[], driver: "live_codex", variant: "long", words: codex_words },
+    Live { preset: "codex-cli", driver: "live_codex", variant: "short", words: codex_words },
+    Live { preset: "codex-cli", driver: "live_codex", variant: "long", words: codex_words },
+    Live { preset: "opencode", driver: "live_opencode", variant: "run", words: opencode_words },
 ];
 
 fn codex_words(run: &Run) -> Vec<String> {
@@ -36,12 +36,17 @@ fn codex_words(run: &Run) -> Vec<String> {
     vec![format!("auto.template={}", json!(text.replace(&run.summary, "{summary}")))]
 }
 
+fn opencode_words(run: &Run) -> Vec<String> {
+    let folded: Vec<&str> = run.requests[run.folds[0]].texts().collect();
+    let [question, .., go_on] = folded[..] else { panic!("a question and a text to go on") };
+    vec![format!("auto.question={}", json!(question)), format!("auto.go_on={}", json!(go_on))]
+}
+
 impl Live {
     fn policy(&self, run: &Run) -> Policy {
         let limits =
             [format!("window={}", run.window), format!("max_output={}", run.max_output), "auto.max_tokens=100".to_owned()];
-        let own = self.settings.iter().map(|setting| (*setting).to_owned());
-        let settings: Vec<String> = limits.into_iter().chain((self.words)(run)).chain(own).collect();
+        let settings: Vec<String> = limits.into_iter().chain((self.words)(run)).collect();
         preset_with(self.preset, &settings.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }
@@ -56,46 +61,24 @@ fn live_requests_equal_those_of_the_real_programs() {
             println!("{:26} {:22} not to be had here: not asked", live.preset, live.variant);
             continue;
         };
-        let run = Run::read(&driver.run(live.variant));
+        let run = Arc::new(Run::read(&driver.run(live.variant)));
+        assert!(run.folds.len() > 1, "{}: the program compacted {} times", live.driver, run.folds.len());
         let conversation = run.conversation();
-        for (name, policy) in [("recorded", preset_with("recorded", &[])), (live.preset, live.policy(&run))] {
-            let trial = Trial {
-                counter: Meter::from_unit(SizeUnit::O200k),
-                summarizer: Box::new(Fixed { text: run.summary.clone() }),
-                ..Trial::new(policy)
-            };
-            let mut requests = Compared { run: &run, differences: Vec::new() };
-            trial.replay(&conversation, &mut requests);
-            let equal = requests.differences.iter().filter(|difference| difference.is_none()).count();
-            println!(
-                "{name:26} {:22} {equal} of {} requests equal, {} folds",
-                live.variant,
-                requests.differences.len(),
-                run.folds.len()
-            );
-            failures.extend(requests.differences.into_iter().flatten().map(|found| format!("{name} {}: {found}", live.variant)));
+        // Without a transcript the recording is made of the requests, and would say nothing.
+        let recorded = run.session.as_ref().map(|_| ("recorded", preset_with("recorded", &[])));
+        for (name, policy) in recorded.into_iter().chain([(live.preset, live.policy(&run))]) {
+            let (requests, inputs) = compare(policy, &conversation, &run);
+            let equal = |all: &[Option<String>]| format!("{} of {}", all.iter().filter(|one| one.is_none()).count(), all.len());
+            let (same, read) = (equal(&requests), equal(&inputs));
+            println!("{name:26} {:22} {same} requests and {read} inputs of the summarizer equal", live.variant);
+            assert_eq!(requests.len(), run.requests.len(), "{name} {}: every request is compared", live.variant);
+            if name != "recorded" && inputs.len() != run.folds.len() {
+                failures.push(format!("{name} {}: {} summaries, theirs {}", live.variant, inputs.len(), run.folds.len()));
+            }
+            let first = [requests, inputs].into_iter().filter_map(|found| found.into_iter().flatten().next());
+            failures.extend(first.map(|first| format!("{name} {}: {first}", live.variant)));
         }
         println!("{}", driver.version());
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-}
-
-/// Compares each request with the real one.
-struct Compared<'a> {
-    run: &'a Run,
-    /// For each request, how it differs.
-    differences: Vec<Option<String>>,
-}
-
-impl Observer for Compared<'_> {
-    fn request(&mut self, request: &Request, context: &Context) {
-        let ours: Vec<_> = context.messages().iter().flat_map(|message| items(context, message)).collect();
-        let theirs = self.run.requests.get(request.call).map_or(&[][..], |real| &real.items);
-        let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at));
-        let short = |item: Option<&Value>| item.map_or("nothing".to_owned(), |item| item.to_string().chars().take(200).collect());
-        self.differences.push(at.map(|at| {
-            let [ours, theirs] = [ours.get(at), theirs.get(at)].map(short);
-            format!("call {}, item {at}: ours {ours}\n  theirs {theirs}", request.call + 1)
-        }));
-    }
 }

@@ -1,16 +1,20 @@
 //! What a live driver prints: `tests/oracles/scripted_model.mjs` describes it.
 
 use recompact::engine::context::{Context, ContextMessage};
-use recompact::transcript::conversation::{Block, BlockKind, Conversation, Role};
+use recompact::transcript::conversation::{Block, BlockKind, Conversation, Role, Usage};
 use recompact::transcript::format::{self, ReadOptions};
 use serde_json::{Value, json};
+
+use super::session::of_requests;
 
 /// One run of a program.
 pub struct Run {
     pub window: u64,
     pub max_output: u64,
-    /// The transcript that the program wrote.
-    session: String,
+    /// What the user typed.
+    pub typed: Vec<String>,
+    /// The transcript that the program wrote, if recompact reads its form.
+    pub session: Option<String>,
     /// The requests of the agent, without those for a summary.
     pub requests: Vec<Real>,
     /// The requests for a summary.
@@ -24,13 +28,15 @@ pub struct Run {
 /// One real request.
 pub struct Real {
     pub items: Vec<Value>,
-    pub tools: u64,
+    /// The answer, as an item.
     pub said: Value,
+    pub usage: Usage,
 }
 
 impl Real {
+    /// The texts of user and model.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().filter_map(|item| item[1].as_str())
+        self.items.iter().filter(|item| item[0] != "result").filter_map(|item| item[1].as_str())
     }
 }
 
@@ -38,10 +44,13 @@ impl Run {
     pub fn read(printed: &str) -> Self {
         let mut lines = printed.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of the driver"));
         let settings = lines.next().expect("a line with settings");
+        let number = |line: &Value, field: &str| line[field].as_u64().unwrap_or_else(|| panic!("{field} is a number"));
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
         let mut run = Self {
-            window: settings["window"].as_u64().expect("a window"),
-            max_output: settings["max_output"].as_u64().expect("a limit"),
-            session: settings["session"].as_str().expect("a transcript").to_owned(),
+            window: number(&settings, "window"),
+            max_output: number(&settings, "max_output"),
+            typed: settings["typed"].as_array().expect("texts").iter().map(text).collect(),
+            session: settings["session"].as_str().map(str::to_owned),
             requests: Vec::new(),
             asked: Vec::new(),
             folds: Vec::new(),
@@ -49,14 +58,14 @@ impl Run {
         };
         let mut items: Vec<Value> = Vec::new();
         for line in lines {
-            items.truncate(line["shared"].as_u64().expect("a number") as usize);
+            items.truncate(number(&line, "shared") as usize);
             items.extend_from_slice(line["then"].as_array().expect("items"));
-            let real =
-                Real { items: items.clone(), tools: line["tools"].as_u64().expect("a number"), said: line["said"].clone() };
-            if real.tools > 0 {
+            let usage = Usage { input: number(&line, "tokens"), output: number(&line, "output"), ..Usage::default() };
+            let real = Real { items: items.clone(), said: line["said"].clone(), usage };
+            if number(&line, "tools") > 0 {
                 run.requests.push(real);
             } else {
-                run.summary = real.said[1].as_str().expect("a text").to_owned();
+                run.summary = text(&real.said[1]);
                 run.folds.push(run.requests.len());
                 run.asked.push(real);
             }
@@ -64,14 +73,29 @@ impl Run {
         run
     }
 
-    /// The session as this program reads it.
+    /// The session as recompact reads it; without a transcript, what the requests hold.
     pub fn conversation(&self) -> Conversation {
-        let bytes = self.session.as_bytes();
+        let Some(session) = &self.session else { return of_requests(self) };
+        let bytes = session.as_bytes();
         let mut reading = (format::sniff(bytes).expect("a known format").read)(bytes, &ReadOptions::default());
         assert!(reading.notes.is_empty(), "{:?}", reading.notes);
-        assert_eq!(reading.conversations.len(), 1);
+        assert_eq!(reading.conversations.len(), 1, "conversations of the transcript");
         reading.conversations.swap_remove(0)
     }
+}
+
+/// Joins adjacent texts of the user: programs differ in how they divide them among messages.
+pub fn joined(items: impl IntoIterator<Item = Value>) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for item in items {
+        match all.last_mut() {
+            Some(last) if last[0] == "user" && item[0] == "user" => {
+                last[1] = format!("{}{}", last[1].as_str().expect("a text"), item[1].as_str().expect("a text")).into();
+            }
+            _ => all.push(item),
+        }
+    }
+    all
 }
 
 /// The items of a message. Each text of a user message is one.
@@ -87,10 +111,9 @@ pub fn items(context: &Context, message: &ContextMessage) -> Vec<Value> {
         };
         return vec![json!(["assistant", text, blocks().filter_map(call).collect::<Vec<_>>()])];
     }
-    blocks()
-        .map(|block| match block.kind {
-            BlockKind::ToolResult(pair) => json!(["result", context.conversation().pair(pair).id, block.text()]),
-            _ => json!(["user", block.text()]),
-        })
-        .collect()
+    let item = |block: &Block| match block.kind {
+        BlockKind::ToolResult(pair) => json!(["result", context.conversation().pair(pair).id, block.text()]),
+        _ => json!(["user", block.text()]),
+    };
+    blocks().map(item).collect()
 }

@@ -1,0 +1,50 @@
+// dependencies: opencode-ai@1.18.33
+// opencode itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says. Its
+// transcript is in a database, so the session is what the requests hold.
+
+import { live, Script } from "./scripted_model.mjs";
+
+const LIMIT = { context: 30_000, output: 4_000 };
+
+const turn = (number, calls, last = "Done.") => ({ typed: `Turn ${number}: print the next numbers.`, calls, last });
+const SCRIPT = new Script(
+  // The limit is reached inside of a turn, and by the last text of another.
+  [turn(1, 5), turn(2, 6), turn(3, 3, "Done, and here is what I saw. ".repeat(800)), turn(4, 4)],
+  (n) => ["bash", { command: `printf 'line ${n} %s\\n' $(seq ${n * 100} ${n * 100 + 600})`, description: "Prints numbers" }],
+);
+
+const config = (url) => ({
+  model: "scripted/scripted",
+  provider: {
+    scripted: {
+      npm: "@ai-sdk/openai-compatible",
+      options: { baseURL: `${url}/v1`, apiKey: "none" },
+      models: { scripted: { limit: LIMIT } },
+    },
+  },
+  permission: "allow",
+  snapshot: false,
+  autoupdate: false,
+  share: "disabled",
+});
+
+await live({
+  name: "opencode-ai",
+  // The program in `opencode-ai` itself is put there by its installation script, which is not run.
+  program: `opencode-${process.platform}-${process.arch}/bin/opencode`,
+  settings: { window: LIMIT.context, max_output: LIMIT.output },
+  script: SCRIPT,
+  async turn({ path, place, model, typed, first }) {
+    const variables = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(model.url)), OPENCODE_DISABLE_MODELS_FETCH: "1" };
+    await place.run(path, ["run", "--pure", ...(first ? ["--title", "scripted"] : ["--continue"]), typed], variables);
+  },
+  session: () => null,
+  toItems({ messages }) {
+    return messages.filter(({ role }) => role !== "system").map(({ role, content, tool_calls, tool_call_id }) => {
+      if (role === "tool") return ["result", tool_call_id, content];
+      if (role === "user") return ["user", content];
+      const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => [id, name, JSON.parse(args)]);
+      return ["assistant", content ?? "", calls];
+    });
+  },
+});
