@@ -189,6 +189,7 @@ targets![
     "anthropic-compact",
     "autogen-buffered",
     "autogen-head-and-tail",
+    "autogen-token-limited",
     "claude-code",
     "claude-code-cached-mc",
     "codex-cli",

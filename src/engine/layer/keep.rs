@@ -5,6 +5,9 @@
 //! answer it, or any other message. Neither breaks a pair of tool_use and tool_result, and nor does a size, unless
 //! `cut = "anywhere"` says so. Removed content is lost.
 //!
+//! `remove_from = "middle"` keeps both ends within a size: as many of the oldest messages as of the newest (AutoGen). Of two messages
+//! that do not fit together, the older one stays, and the model does not see what it is asked.
+//!
 //! With turns, what one turn needs of another is lost, but within a turn everything stays: a single long turn is never shortened,
 //! and the provider writes the rest of the prompt into its cache again once per turn. With groups or a size, the prompt changes at
 //! nearly every call.
@@ -18,16 +21,20 @@
 //! marker = "[{n} messages removed]"
 //! ```
 
+mod ends;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::cut::{CutRule, KnownRun, Snap};
 use super::tail::{groups_start, tokens_start};
-use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing, WrongSetting};
+use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, Timing, WrongSetting};
 use crate::engine::context::{Context, Edit, NewMessage};
 use crate::engine::size::Size;
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
+use ends::Ends;
 
 /// Settings of `keep`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,16 +46,30 @@ pub struct Keep {
     /// Number of newest groups to keep; a group is a response with the results that answer it, or any other message.
     #[schemars(range(min = 1), extend("x-unit" = "groups"))]
     pub keep_recent_groups: Option<usize>,
-    /// Maximum size of the messages that stay, by the policy's `meter`; the newest message stays in any case.
+    /// Maximum size of the messages that stay, by the policy's `meter`; one message stays in any case.
     #[schemars(extend("x-unit" = "by meter"))]
     pub keep_recent_tokens: Option<Size>,
+    /// Which messages go first while those that stay are larger than `keep_recent_tokens`.
+    pub remove_from: RemoveFrom,
     /// Number of oldest messages to keep, such as the task.
     #[schemars(extend("x-unit" = "messages"))]
     pub keep_first: usize,
-    /// Where a cut by `keep_recent_tokens` may be; it moves to newer messages, so that fewer stay.
+    /// Where a cut by `keep_recent_tokens` may be; it moves to newer messages, so that fewer stay. In the middle it may be anywhere.
     pub cut: CutRule,
     /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive. Without it there is no message.
     pub marker: Option<String>,
+}
+
+/// Which messages go first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemoveFrom {
+    /// The oldest: the newest message stays in any case.
+    #[default]
+    Oldest,
+    /// The one in the middle, again and again: as many of the oldest stay as of the newest, or one more. Without `keep_first`, the
+    /// oldest message stays in any case.
+    Middle,
 }
 
 /// Number of turns that stay if the policy says nothing.
@@ -60,6 +81,7 @@ impl Default for Keep {
             keep_recent_turns: None,
             keep_recent_groups: None,
             keep_recent_tokens: None,
+            remove_from: RemoveFrom::Oldest,
             keep_first: 1,
             cut: CutRule::Batch,
             marker: None,
@@ -68,7 +90,7 @@ impl Default for Keep {
 }
 
 impl Action for Keep {
-    type State = ();
+    type State = Ends;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
@@ -93,7 +115,14 @@ impl Action for Keep {
         }
     }
 
-    fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
+    fn propose(&self, input: &LayerInput, ends: &mut Ends) -> Proposal {
+        if let (RemoveFrom::Middle, Some(tokens)) = (self.remove_from, &self.keep_recent_tokens) {
+            if input.scope != Scope::Request {
+                *ends = Ends::default();
+            }
+            let edits = ends.trim(input.context, self.keep_first, input.meter, tokens.resolve(input.limits));
+            return Proposal { edits, ..Proposal::default() };
+        }
         let Some((head, tail)) = self.span(input) else { return Proposal::default() };
         if head >= tail {
             return Proposal::default();
@@ -113,14 +142,36 @@ impl Action for Keep {
             ("keep_recent_tokens", self.keep_recent_tokens.as_ref().map(|tokens| *tokens == Size::from(0))),
         ];
         WrongSetting::unless_one_says_what_stays(numbers.map(|(name, is_zero)| (name, is_zero.is_some())))?;
+        if self.remove_from == RemoveFrom::Middle {
+            self.check_middle()?;
+        }
         match numbers.into_iter().find(|(_, is_zero)| *is_zero == Some(true)) {
             Some((name, _)) => Err(WrongSetting::new(name, format!("`{name}` must be at least 1"))),
             None => Ok(()),
         }
     }
+
+    fn restrict_schema(schema: &mut Value) {
+        schema["if"] = json!({ "properties": { "remove_from": { "const": "middle" } }, "required": ["remove_from"] });
+        schema["then"] = json!({
+            "properties": { "cut": { "const": "anywhere" }, "marker": false },
+            "required": ["keep_recent_tokens", "cut"],
+        });
+    }
 }
 
 impl Keep {
+    /// Checks the settings of a cut in the middle.
+    fn check_middle(&self) -> Result<(), WrongSetting> {
+        let wrong = |setting, why: &str| Err(WrongSetting::new(setting, format!("`remove_from = \"middle\"` {why}")));
+        match self {
+            Self { keep_recent_tokens: None, .. } => wrong("remove_from", "needs `keep_recent_tokens`"),
+            Self { marker: Some(_), .. } => wrong("marker", "has no `marker`"),
+            Self { cut, .. } if *cut != CutRule::Anywhere => wrong("cut", "cuts anywhere: write `cut = \"anywhere\"`"),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the messages to remove; `None` if there is no turn or group to begin with.
     fn span(&self, input: &LayerInput) -> Option<(usize, usize)> {
         let context = input.context;

@@ -44,6 +44,7 @@ presets![
     "openai-agents-trimmer",
     "autogen-buffered",
     "autogen-head-and-tail",
+    "autogen-token-limited",
     "strands-window",
     "vercel-prune",
     "semantic-kernel-truncation",

@@ -51,6 +51,8 @@ const ORACLES: &[Oracle] = &[
     oracle("autogen-buffered", &["window.max_messages=7"], "autogen", "buffered-odd"),
     oracle("autogen-head-and-tail", &[], "autogen", "head-and-tail"),
     oracle("autogen-head-and-tail", &["window.max_messages=14"], "autogen", "head-and-tail-odd"),
+    oracle("autogen-token-limited", &[], "autogen", "token-limited-50k"),
+    oracle("autogen-token-limited", &["window.keep_recent_tokens=5000"], "autogen", "token-limited-5k"),
     oracle("strands-window", &[], "strands", "window"),
     oracle("strands-window", &["window.max_messages=11"], "strands", "window-low"),
     oracle("strands-window", &["window.when=always"], "strands", "window-per-call"),

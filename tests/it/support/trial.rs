@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 37] = [
+const LOW: [(&str, &[&str]); 39] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -152,6 +152,8 @@ const LOW: [(&str, &[&str]); 37] = [
     ("openai-agents-trimmer", &["trim.protect_turns=1", "trim.max_chars=99", "trim.keep_head=9"]),
     ("autogen-buffered", &["window.max_messages=4"]),
     ("autogen-head-and-tail", &["window.max_messages=5"]),
+    ("autogen-token-limited", &["window.keep_recent_tokens=40"]),
+    ("autogen-token-limited", &["window.keep_recent_tokens=60", "window.keep_first=2"]),
     ("strands-window", &["window.max_messages=4", "window.when=always"]),
     ("vercel-prune", &["prune.max_messages=3"]),
     ("semantic-kernel-truncation", &["window.max_messages=3"]),
