@@ -7,6 +7,7 @@ mod harness;
 pub mod javascript;
 mod json;
 mod langchain;
+mod llama_index;
 pub mod media;
 mod notation;
 mod number;
@@ -55,6 +56,8 @@ pub enum SizeUnit {
     Cl100k,
     /// Tokens by LangChain's `count_tokens_approximately`.
     LangChain,
+    /// Tokens as LlamaIndex's memory buffers count them.
+    LlamaIndex,
     /// Messages, whatever their size; what a message is says `messages` of the policy.
     Messages,
     /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
@@ -66,7 +69,7 @@ impl SizeUnit {
     pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
     /// Every named unit, with its name.
-    pub const ALL: [(SizeUnit, &'static str); 11] = [
+    pub const ALL: [(SizeUnit, &'static str); 12] = [
         (SizeUnit::Chars, "chars"),
         (SizeUnit::Bytes, "bytes"),
         (SizeUnit::Utf16, "utf16"),
@@ -77,13 +80,14 @@ impl SizeUnit {
         (SizeUnit::O200k, "o200k"),
         (SizeUnit::Cl100k, "cl100k"),
         (SizeUnit::LangChain, "langchain"),
+        (SizeUnit::LlamaIndex, "llama-index"),
         (SizeUnit::Messages, "messages"),
     ];
 
     /// Returns whether a message is larger than its blocks together by an amount that depends only on their number. Only such a unit
     /// can say how large a single block is, so only such a unit can count for reports.
     pub fn adds_up(self) -> bool {
-        !matches!(self, SizeUnit::LangChain | SizeUnit::Messages)
+        !matches!(self, SizeUnit::LangChain | SizeUnit::LlamaIndex | SizeUnit::Messages)
     }
 
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
@@ -95,6 +99,7 @@ impl SizeUnit {
                 SizeUnit::Fitted(rates) => rates.block_size(block),
                 SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
                 SizeUnit::LangChain => langchain::block_chars(block),
+                SizeUnit::LlamaIndex => llama_index::block_tokens(block),
                 SizeUnit::Messages => 0,
                 _ => self.model_text_size(block),
             },
@@ -108,6 +113,7 @@ impl SizeUnit {
             Some(notation) => notation.message(role, notation.items(blocks, sum)),
             None => match self {
                 SizeUnit::LangChain => langchain::message_tokens(role, sum),
+                SizeUnit::LlamaIndex => llama_index::message_tokens(role, sum),
                 SizeUnit::Messages => 1,
                 _ => sum,
             },
@@ -129,7 +135,7 @@ impl SizeUnit {
                 (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - count_lone_surrogates(text)
             }
             SizeUnit::O200k => Vocabulary::O200k.count(text),
-            SizeUnit::Cl100k => Vocabulary::Cl100k.count(text),
+            SizeUnit::Cl100k | SizeUnit::LlamaIndex => Vocabulary::Cl100k.count(text),
             SizeUnit::PyRepr => (python::REPR.string)(text),
             SizeUnit::Json => (python::DUMPS.string)(text),
             SizeUnit::JsonAscii => (python::DUMPS_ASCII.string)(text),
@@ -152,6 +158,7 @@ impl SizeUnit {
             | SizeUnit::O200k
             | SizeUnit::Cl100k
             | SizeUnit::LangChain
+            | SizeUnit::LlamaIndex
             | SizeUnit::Messages
             | SizeUnit::Fitted(_) => None,
         }

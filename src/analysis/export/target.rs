@@ -200,6 +200,8 @@ targets![
     "langchain-clear",
     "langchain-summarize",
     "langchain-trim",
+    "llama-index-buffer",
+    "llama-index-summary",
     "mini-swe-agent",
     "openai-agents-trimmer",
     "opencode",

@@ -24,6 +24,9 @@ pub enum CutRule {
     Run,
     /// Only before a message that the user typed.
     Turn,
+    /// Like `turn`, but a tail that moves forward and finds no typed message is empty: a summary replaces all messages, and where
+    /// nothing replaces them, only the newest message stays (LlamaIndex).
+    Typed,
 }
 
 /// Which way the start of the tail moves from a position where a cut may not be.
@@ -64,10 +67,15 @@ impl CutRule {
         }
     }
 
-    /// Like [`CutRule::adjust_tail_near`], but some message stays: if only the rest of a batch is behind the position, the cut moves back.
+    /// Like [`CutRule::adjust_tail_near`], but some message stays: if only the rest of a batch is behind the position, the cut moves back;
+    /// with [`CutRule::Typed`] and no typed message behind it, the newest message stays.
     pub fn adjust_last_tail(self, snap: Snap, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
         let adjusted = self.adjust_tail_near(snap, context, tail, known);
-        if adjusted == context.len() { self.adjust_tail(Snap::Back, context, tail) } else { adjusted }
+        match self {
+            _ if adjusted < context.len() => adjusted,
+            Self::Typed => tail.max(context.len().saturating_sub(1)),
+            _ => self.adjust_tail(Snap::Back, context, tail),
+        }
     }
 
     fn move_back(self, context: &Context, mut tail: usize, known: &mut KnownRun) -> usize {
@@ -93,7 +101,7 @@ impl CutRule {
                 }
                 *known = KnownRun { from, start: tail, moves: context.moves() };
             }
-            CutRule::Turn => {
+            CutRule::Turn | CutRule::Typed => {
                 while tail > 0 && message_at(tail).is_some_and(|message| !message.typed) || splits_batch(tail) {
                     tail -= 1;
                 }
@@ -109,6 +117,7 @@ impl CutRule {
         let may_begin = |at: usize| at == 0 || !continues_batch(context, at);
         match self {
             CutRule::Anywhere => tail,
+            CutRule::Typed => first(&|at| messages[at].typed && !begins_with_results(at)).unwrap_or(messages.len()),
             CutRule::PullBack | CutRule::Batch | CutRule::Run => first(&may_begin).unwrap_or(messages.len()),
             CutRule::Turn => {
                 let is_answered = |at: usize| {

@@ -89,8 +89,16 @@ impl Default for Keep {
     }
 }
 
+/// What the layer remembers of the copy of the history that requests see.
+#[derive(Debug, Default)]
+pub struct KeepState {
+    ends: Ends,
+    /// The copy lacks older messages.
+    is_shortened: bool,
+}
+
 impl Action for Keep {
-    type State = Ends;
+    type State = KeepState;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
@@ -115,18 +123,19 @@ impl Action for Keep {
         }
     }
 
-    fn propose(&self, input: &LayerInput, ends: &mut Ends) -> Proposal {
+    fn propose(&self, input: &LayerInput, state: &mut KeepState) -> Proposal {
+        if input.scope != Scope::Request {
+            *state = KeepState::default();
+        }
         if let (RemoveFrom::Middle, Some(tokens)) = (self.remove_from, &self.keep_recent_tokens) {
-            if input.scope != Scope::Request {
-                *ends = Ends::default();
-            }
-            let edits = ends.trim(input.context, self.keep_first, input.meter, tokens.resolve(input.limits));
+            let edits = state.ends.trim(input.context, self.keep_first, input.meter, tokens.resolve(input.limits));
             return Proposal { edits, ..Proposal::default() };
         }
-        let Some((head, tail)) = self.span(input) else { return Proposal::default() };
+        let Some((head, tail)) = self.span(input, state.is_shortened) else { return Proposal::default() };
         if head >= tail {
             return Proposal::default();
         }
+        state.is_shortened = true;
         let mut edits = vec![Edit::Drop { messages: head..tail }];
         if let Some(marker) = &self.marker {
             let values = [("n", &*(tail - head).to_string()), ("path", input.archive_path.unwrap_or_default())];
@@ -172,12 +181,16 @@ impl Keep {
         }
     }
 
-    /// Returns the messages to remove; `None` if there is no turn or group to begin with.
-    fn span(&self, input: &LayerInput) -> Option<(usize, usize)> {
+    /// Returns the messages to remove; `None` if all fit, or if there is no turn or group to begin with.
+    fn span(&self, input: &LayerInput, is_shortened: bool) -> Option<(usize, usize)> {
         let context = input.context;
         let (start, cut, snap) = if let Some(tokens) = &self.keep_recent_tokens {
             let max_tokens = tokens.resolve(input.limits);
-            let start = tokens_start(context, input.meter, max_tokens, self.keep_first.min(context.len()));
+            let from = self.keep_first.min(context.len());
+            let start = tokens_start(context, input.meter, max_tokens, from, 1);
+            if start == from && !is_shortened {
+                return None;
+            }
             (start, self.cut, Snap::Forward)
         } else if let Some(groups) = self.keep_recent_groups {
             (groups_start(context, groups)?, CutRule::Anywhere, Snap::Back)

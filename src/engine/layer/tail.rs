@@ -22,13 +22,13 @@ pub(super) fn groups_start(context: &Context, groups: usize) -> Option<usize> {
 }
 
 /// Returns the first position, at or behind `from`, from which all messages together with those before `from` have at most this size
-/// by the meter. The newest message stays, however large it is.
+/// by the meter. The newest `least` messages stay, however large they are.
 ///
 /// It looks at the messages in front of that position only: those which its caller removes, so that a replay looks at each once.
-pub(super) fn tokens_start(context: &Context, meter: Meter, max_tokens: u64, from: usize) -> usize {
+pub(super) fn tokens_start(context: &Context, meter: Meter, max_tokens: u64, from: usize, least: usize) -> usize {
     let (mut left, mut sum) = (context.len(), context.sum(meter.unit));
     let mut start = from;
-    while start + 1 < context.len() && meter.apply(meter.unit.list(left, sum)) > max_tokens {
+    while start + least < context.len() && meter.apply(meter.unit.list(left, sum)) > max_tokens {
         sum -= context.message_size(&context.messages()[start], meter.unit);
         (left, start) = (left - 1, start + 1);
     }

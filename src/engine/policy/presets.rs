@@ -75,6 +75,8 @@ presets![
     "agent-framework-truncation",
     "semantic-kernel-summary",
     "strands-summary",
+    "llama-index-buffer",
+    "llama-index-summary",
 ];
 
 impl Preset {

@@ -237,6 +237,11 @@ pub const METERS: &[MeterDescription] = &[
         source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262",
     },
     MeterDescription {
+        name: "llama-index",
+        about: "tokens of cl100k_base of texts and results; tool calls count nothing, a response with calls alone counts 1",
+        source: "LlamaIndex's ChatMemoryBuffer and ChatSummaryMemoryBuffer, llama-index-core 0.14.25: _token_count_for_messages",
+    },
+    MeterDescription {
         name: "messages",
         about: "the number of messages; what a message is says `messages` of the policy",
         source: "thresholds of LangChain's summarization, Semantic Kernel's reducers, OpenHands' condensers",

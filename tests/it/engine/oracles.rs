@@ -92,6 +92,10 @@ const ORACLES: &[Oracle] = &[
     oracle("agent-framework-truncation", &["window.threshold=11", "window.max_messages=7"], "agent_framework", "truncation-11-7"),
     oracle("semantic-kernel-summary", &[], "semantic_kernel", "summarization-40"),
     oracle("semantic-kernel-summary", &["auto.threshold=9", "auto.keep_recent_messages=9"], "semantic_kernel", "summarization-9"),
+    oracle("llama-index-buffer", &[], "llama_index", "buffer-3k"),
+    oracle("llama-index-buffer", &["window.keep_recent_tokens=30000"], "llama_index", "buffer-30k"),
+    oracle("llama-index-summary", &[], "llama_index", "summary-2k"),
+    oracle("llama-index-summary", &["auto.keep_recent_tokens=30000"], "llama_index", "summary-30k"),
     oracle("strands-summary", &["auto.when=always", "auto.meter=messages", "auto.threshold=40"], "strands", "summarizing-40"),
     oracle(
         "strands-summary",

@@ -241,6 +241,7 @@ fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
         SizeUnit::JsonAscii => chars(python_text::dumps(&all(), true)),
         SizeUnit::Messages => wires.len() as u64,
         SizeUnit::LangChain => context.messages().iter().map(|sent| langchain(context, sent)).sum(),
+        SizeUnit::LlamaIndex => context.messages().iter().map(|sent| llama_index(context, sent)).sum(),
         SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
         measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
     }
@@ -268,6 +269,14 @@ fn langchain(context: &Context, sent: &ContextMessage) -> u64 {
         chars += python_text::repr(&Value::Array(calls)).chars().count();
     }
     (chars as u64).div_ceil(4) + 3 + 85 * images
+}
+
+/// Returns LlamaIndex's estimate of one message: the tokens of its content.
+fn llama_index(context: &Context, sent: &ContextMessage) -> u64 {
+    let is_content = |kind| matches!(kind, BlockKind::Text | BlockKind::ToolResult(_) | BlockKind::Other);
+    let blocks = sent.blocks.iter().map(|id| context.block(*id)).filter(|block| is_content(block.kind));
+    let tokens: u64 = blocks.map(|block| SizeUnit::Cl100k.text(&block.text())).sum();
+    tokens + u64::from(sent.role == Role::Assistant && tokens == 0)
 }
 
 fn halves(text: &str) -> u64 {

@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 39] = [
+const LOW: [(&str, &[&str]); 41] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -173,6 +173,8 @@ const LOW: [(&str, &[&str]); 39] = [
     ("agent-framework-truncation", &["window.threshold=7", "window.max_messages=3"]),
     ("semantic-kernel-summary", &["auto.threshold=5", "auto.keep_recent_messages=5"]),
     ("strands-summary", &["auto.max_tokens=9", "auto.keep_recent_messages=2"]),
+    ("llama-index-buffer", &["window.keep_recent_tokens=40"]),
+    ("llama-index-summary", &["auto.keep_recent_tokens=40", "auto.max_tokens=9"]),
     ("kimi-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
     ("opencode", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),

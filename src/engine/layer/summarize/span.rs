@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{InputStart, KeptTail, SpanUnit, Summarize};
 use crate::engine::context::ContextMessage;
 use crate::engine::layer::LayerInput;
-use crate::engine::layer::cut::KnownRun;
+use crate::engine::layer::cut::{CutRule, KnownRun};
 use crate::engine::layer::tail::{groups_start, tokens_start};
 
 impl Summarize {
@@ -32,7 +32,10 @@ impl Summarize {
             return groups_start(context, groups).unwrap_or(0);
         }
         match &self.keep_recent_tokens {
-            Some(tokens) => tokens_start(context, input.meter, tokens.resolve(input.limits), 0),
+            Some(tokens) => {
+                let least = usize::from(self.cut != CutRule::Typed);
+                tokens_start(context, input.meter, tokens.resolve(input.limits), 0, least)
+            }
             None => context.len().saturating_sub(self.keep_recent_messages),
         }
     }

@@ -1,0 +1,24 @@
+//! How LlamaIndex's memory buffers count: tokens of the content of messages. Tool calls are no content, so they count nothing, however
+//! long their arguments are; the content of a response with calls alone is Python's `None`, which is one token.
+//!
+//! Source: llama-index-core 0.14.25 `memory/chat_memory_buffer.py`, `memory/chat_summary_memory_buffer.py`:
+//! `_token_count_for_messages`; its default tokenizer is that of gpt-3.5-turbo, cl100k_base.
+
+use super::tokens::Vocabulary;
+use crate::transcript::conversation::{Block, BlockKind, Role};
+
+/// Tokens of `None`.
+const NO_CONTENT: u64 = 1;
+
+/// Returns the tokens of a block that count in its message.
+pub fn block_tokens(block: &Block) -> u64 {
+    match block.kind {
+        BlockKind::Text | BlockKind::ToolResult(_) | BlockKind::Other => Vocabulary::Cl100k.count(&block.text()),
+        BlockKind::ToolUse(_) | BlockKind::Thinking | BlockKind::Media => 0,
+    }
+}
+
+/// Returns the tokens of a message whose blocks have these.
+pub fn message_tokens(role: Role, tokens: u64) -> u64 {
+    if role == Role::Assistant && tokens == 0 { NO_CONTENT } else { tokens }
+}
