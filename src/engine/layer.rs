@@ -6,6 +6,7 @@
 mod action;
 pub mod archive;
 pub mod clear;
+pub mod collapse;
 pub mod cut;
 pub mod dedupe;
 pub mod drop;
@@ -253,6 +254,7 @@ layers![
     "persist" persist::Persist,
     "truncate" truncate::Truncate,
     "dedupe" dedupe::Dedupe,
+    "collapse" collapse::Collapse,
     "drop" drop::Drop,
     "keep" keep::Keep,
     "summarize" summarize::Summarize,

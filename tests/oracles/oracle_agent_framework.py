@@ -6,7 +6,17 @@
 import asyncio
 import json
 
-from agent_framework import Content, Message, SlidingWindowStrategy, TruncationStrategy, apply_compaction
+from agent_framework import (
+    ChatResponse,
+    Content,
+    Message,
+    SelectiveToolCallCompactionStrategy,
+    SlidingWindowStrategy,
+    SummarizationStrategy,
+    ToolResultCompactionStrategy,
+    TruncationStrategy,
+    apply_compaction,
+)
 
 from recordings import serve
 
@@ -31,6 +41,18 @@ def to_item(message):
     return ["assistant", first.text, [[call.call_id, call.name, json.loads(call.arguments)] for call in calls]]
 
 
+class Summarizer:
+    async def get_response(self, messages, **_):
+        return ChatResponse(messages=[Message(role="assistant", contents=["SUMMARY"])])
+
+
+def summarization(target, threshold):
+    """The summarizer reads all that it replaces: by default the strategy limits it by a count of its own."""
+    return SummarizationStrategy(
+        client=Summarizer(), target_count=target, threshold=threshold, max_summary_input_tokens=None
+    )
+
+
 class Compaction:
     """The strategy marks messages of the history as excluded, and a request has the others."""
 
@@ -49,6 +71,12 @@ def start(variant):
         "window-3": lambda: Compaction(SlidingWindowStrategy(keep_last_groups=3)),
         "truncation-80-40": lambda: Compaction(TruncationStrategy(max_n=80, compact_to=40)),
         "truncation-11-7": lambda: Compaction(TruncationStrategy(max_n=11, compact_to=7)),
+        "summarization-4-2": lambda: Compaction(summarization(4, 2)),
+        "summarization-25-15": lambda: Compaction(summarization(25, 15)),
+        "tools-1": lambda: Compaction(SelectiveToolCallCompactionStrategy()),
+        "tools-8": lambda: Compaction(SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=8)),
+        "results-1": lambda: Compaction(ToolResultCompactionStrategy()),
+        "results-8": lambda: Compaction(ToolResultCompactionStrategy(keep_last_tool_call_groups=8)),
     }[variant]()
 
 

@@ -183,6 +183,9 @@ macro_rules! targets {
 }
 
 targets![
+    "agent-framework-results",
+    "agent-framework-summary",
+    "agent-framework-tools",
     "agent-framework-truncation",
     "agent-framework-window",
     "anthropic-clear",

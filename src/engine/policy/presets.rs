@@ -77,6 +77,9 @@ presets![
     "strands-summary",
     "llama-index-buffer",
     "llama-index-summary",
+    "agent-framework-summary",
+    "agent-framework-tools",
+    "agent-framework-results",
 ];
 
 impl Preset {

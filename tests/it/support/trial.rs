@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 41] = [
+const LOW: [(&str, &[&str]); 44] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -175,6 +175,9 @@ const LOW: [(&str, &[&str]); 41] = [
     ("strands-summary", &["auto.max_tokens=9", "auto.keep_recent_messages=2"]),
     ("llama-index-buffer", &["window.keep_recent_tokens=40"]),
     ("llama-index-summary", &["auto.keep_recent_tokens=40", "auto.max_tokens=9"]),
+    ("agent-framework-summary", &["auto.threshold=3", "auto.keep_recent_messages=2", "auto.max_tokens=9"]),
+    ("agent-framework-tools", &["tools.scope=request", "tools.keep_recent_groups=2"]),
+    ("agent-framework-results", &["tools.keep_recent_groups=0", "tools.max_chars=60"]),
     ("kimi-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
     ("opencode", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
