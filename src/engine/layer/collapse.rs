@@ -23,7 +23,7 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cut::continues_batch;
+use super::cut::{continues_batch, uses_tools};
 use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Role};
@@ -168,10 +168,6 @@ fn without_tools(context: &Context, message: usize) -> Edit {
     let is_result = |id: &BlockId| matches!(context.block(*id).kind, BlockKind::ToolResult(_));
     let keep = blocks.iter().copied().filter(|id| *role == Role::User && !is_result(id)).collect();
     Edit::Retain { message, keep }
-}
-
-fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
 }
 
 fn removed(edits: &[Edit]) -> usize {

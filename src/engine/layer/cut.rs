@@ -159,6 +159,7 @@ fn holds_tools(context: &Context, message: &ContextMessage) -> bool {
     uses_tools(context, message) || holds_results(context, message)
 }
 
-fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
+/// Returns whether it is a response that calls tools.
+pub(super) fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
     message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
 }
