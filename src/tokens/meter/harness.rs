@@ -75,7 +75,7 @@ impl fmt::Display for Meter {
 }
 
 const RECORDED_PREFIX: &str = "recorded+";
-const USAGE_PREFIX: &str = "recorded or ";
+const USAGE_PREFIX: &str = "recorded-or-";
 
 impl FromStr for Meter {
     type Err = UnknownMeter;
@@ -86,7 +86,7 @@ impl FromStr for Meter {
 }
 
 fn parse(text: &str) -> Option<Meter> {
-    let prefixed = |prefix| text.strip_prefix(prefix).map(str::trim_start);
+    let prefixed = |prefix| text.strip_prefix(prefix);
     let (usage_only, more) = (prefixed(USAGE_PREFIX), prefixed(RECORDED_PREFIX));
     let (recorded, usage_only, text) = (more.or(usage_only).is_some(), usage_only.is_some(), more.or(usage_only).unwrap_or(text));
     let rounded_up = text.strip_prefix("ceil(").and_then(|rest| rest.strip_suffix(')'));
@@ -108,7 +108,7 @@ fn divisor(text: &str) -> Option<f64> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown meter `{0}`; a meter is one of {known}, alone or as UNIT/4 (rounded down) or ceil(UNIT/4); `recorded+` before it \
-     uses the recorded usage of the last call and estimates only what came after it, and `recorded or ` estimates only where no \
+     uses the recorded usage of the last call and estimates only what came after it, and `recorded-or-` estimates only where no \
      usage is recorded",
     known = SizeUnit::ALL.map(|(_, name)| name).join(", ")
 )]
@@ -171,7 +171,7 @@ pub const METERS: &[MeterDescription] = &[
         source: "pi-mono @83378aad core/compaction; Claude Code's auto-compaction by third-party analyses",
     },
     MeterDescription {
-        name: "recorded or js-json/4",
+        name: "recorded-or-js-json/4",
         about: "the usage recorded for the last call, its output included; what came after it does not count yet. Without usage, \
                 and for parts of the context, UTF-16 units of JSON.stringify(messages) ÷ 4",
         source: "opencode-ai 1.18.33, observed live",
@@ -274,7 +274,7 @@ mod tests {
         let estimates = ["chars", "chars/4", "ceil(chars/4)", "ceil(chars/3.3)"].map(|text| meter(text).apply(33));
         assert_eq!(estimates, [33, 8, 9, 10]);
         assert!(meter("recorded+ceil(chars/4)").recorded && !meter("recorded+ceil(chars/4)").usage_only);
-        assert!(meter("recorded or ceil(chars/4)").recorded && meter("recorded or ceil(chars/4)").usage_only);
+        assert!(meter("recorded-or-ceil(chars/4)").recorded && meter("recorded-or-ceil(chars/4)").usage_only);
         assert_eq!(meter("chars/0.5").apply(u64::MAX), u64::MAX);
     }
 

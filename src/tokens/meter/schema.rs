@@ -35,7 +35,7 @@ impl JsonSchema for Meter {
         let by = r"(?:[0-9]*[1-9][0-9]*(?:\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)";
         json_schema!({
             "type": "string",
-            "pattern": format!(r"^\s*(?:recorded\+|recorded or )?(?:(?:{measure})(?:/{by})?|ceil\((?:{measure})/{by}\))\s*$"),
+            "pattern": format!(r"^\s*(?:recorded\+|recorded-or-)?(?:(?:{measure})(?:/{by})?|ceil\((?:{measure})/{by}\))\s*$"),
             "examples": ["o200k", "chars/4", "ceil(chars/4)", "recorded+ceil(chars/4)"],
         })
     }

@@ -39,7 +39,7 @@ pub struct Summarize {
     /// Of the newest typed message that does not fit in `keep_users`, its beginning and its end stay, as much of both as fits, with this
     /// text between them; `{n}`: what was cut, by the meter. Without it all of the message goes.
     pub users_marker: Option<Box<str>>,
-    /// `true`: the first context, which is what the harness wrote before the first response, stands again in front of the newest
+    /// `true`: the first context, which is what the harness wrote before the first response, is put again in front of the newest
     /// message that `keep_users` keeps.
     pub first_context: bool,
     /// Number of oldest messages to keep in front of the summary.
