@@ -36,7 +36,7 @@ fn another(rule: &DetailedRule, kind_of_text: bool) -> Option<&'static str> {
         DetailedRule { at_most: Some(_), .. } => Some("0.625"),
         // It is a part of the messages that are kept.
         _ if rule.of.ends_with(".keep_first") => Some("9"),
-        _ if rule.of.ends_with(".keep_recent_messages") && !rule.of.contains(' ') => Some("37"),
+        _ if rule.of.ends_with(".keep_recent_messages") && !rule.of.contains(' ') => Some("5"),
         _ => Some("61007"),
     }
 }

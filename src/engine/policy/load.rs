@@ -281,10 +281,10 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_is_named_with_its_line() {
-        let message = fails(&SMALL.replace("keep_recent", "keep_recnt"), &[]);
+        let message = fails(&SMALL.replace("keep_recent", "keep_recnt_results"), &[]);
         assert!(
             message.starts_with(
-                "p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent_results`? (known: "
+                "p.toml:6: layer `micro`: `clear` has no setting `keep_recnt_results`; did you mean `keep_recent_results`? (known: "
             ),
             "{message}"
         );

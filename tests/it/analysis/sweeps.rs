@@ -254,7 +254,7 @@ fn sweep_refuses_wrong_use_before_reading() {
         (&["--set", "micro.keep_recent=9..3"], "micro.keep_recent: `9..3`: the range ends below its beginning"),
         (&["--set", "micro.keep_recent="], "micro.keep_recent: a value is missing"),
         (&["--set", "micro.keep_recent=1,some"], "--set micro.keep_recent=some: layer `micro`: "),
-        (&["--set", "micro.keep_recnt=1,2"], "did you mean `keep_recent_results`?"),
+        (&["--set", "micro.keep_recnt_results=1,2"], "did you mean `keep_recent_results`?"),
         (&["--set", "macro.keep_recent=1,2"], "no policy here has a layer `macro`; did you mean `micro`?"),
         (&["--set", "micro.keep_recent=5"], "nothing is varied: give a setting several values"),
         (&["--set", "auto.threshold=1..1m"], "1000000 configurations are more than the 20000 that can be swept"),

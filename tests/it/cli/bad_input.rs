@@ -194,13 +194,13 @@ fn inspect_reads_standard_input() {
 
 #[test]
 fn invalid_policies_and_settings_are_refused() {
-    let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt = 5\n";
+    let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt_results = 5\n";
     let broken = b"name = \"mine\"\nmeter =\n";
     let given: [(&str, &[u8]); 3] = [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken)];
     let refused: [(&[&str], &str); 15] = [
         (
             &["-p", "mine.toml"],
-            "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent_results`?",
+            "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt_results`; did you mean `keep_recent_results`?",
         ),
         (&["-p", "broken.toml"], "recompact: broken.toml:2: "),
         (
@@ -218,8 +218,8 @@ fn invalid_policies_and_settings_are_refused() {
             "recompact: --set micro.keep_recent=5: no policy here has a layer `micro`\n",
         ),
         (
-            &["-p", "lcc-s08", "--set", "micro.keep_rcent=5"],
-            "recompact: --set micro.keep_rcent=5: layer `micro`: `clear` has no setting `keep_rcent`; did you mean `keep_recent_results`?",
+            &["-p", "lcc-s08", "--set", "micro.keep_rcent_results=5"],
+            "recompact: --set micro.keep_rcent_results=5: layer `micro`: `clear` has no setting `keep_rcent_results`; did you mean `keep_recent_results`?",
         ),
         (
             &["-p", "lcc-s08", "--set", "micro.keep_recent=many"],

@@ -65,7 +65,7 @@ impl Summarize {
     fn cut_user(&self, input: &LayerInput, message: usize, typed: &[BlockId], room: u64) -> Option<KeptUser> {
         let marker = self.users_marker.as_deref().filter(|_| room > 0)?;
         let size = |text: &str| input.meter.apply(input.meter.unit.text(text));
-        // Of several texts in a message, which are rare, the last one stands for all.
+        // Messages with several texts are rare. Of those the last text is cut, and the others go.
         let last = *typed.last()?;
         let text = input.context.block(last).text();
         let chars = clip(&text, room, &size).chars().count();
