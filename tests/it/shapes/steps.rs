@@ -107,7 +107,6 @@ impl Case<'_> {
             let [growth, next] = growth(least);
             next > NEGLIGIBLE_SECONDS && next > SUSPECT * growth
         });
-        if is_suspect {}
         let (ratio, counts) = is_suspect.then(|| self.superlinear_steps())??;
         Some(format!("{least:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before"))
     }
