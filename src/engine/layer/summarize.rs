@@ -49,7 +49,7 @@ use crate::util::text;
 pub struct SummarizeState {
     /// Number of consecutive failures.
     failures: usize,
-    /// The run of tool calls in front of which it cut last.
+    /// The last run of tool calls that it did not cut.
     run: KnownRun,
 }
 

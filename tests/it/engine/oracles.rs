@@ -3,6 +3,7 @@
 
 mod driver;
 mod exchange;
+mod items;
 mod live;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use recompact::transcript::conversation::{BlockKind, Conversation, Thinking};
 
 use crate::support::transcripts::RECORDINGS;
 use crate::support::trial::{Trial, preset_with};
-use driver::{Answers, Driver};
+use driver::{Answers, Driver, is_asked};
 use exchange::{Requests, recording};
 
 /// A preset with settings, and the variant of the driver that must give the same requests.
@@ -127,15 +128,13 @@ const ORACLES: &[Oracle] = &[
 #[test]
 #[ignore = "needs recordings and the programs that .ci/oracles installs: RECOMPACT_TRANSCRIPTS, RECOMPACT_ORACLES"]
 fn requests_equal_those_of_the_real_programs() {
-    let only = std::env::var("RECOMPACT_ORACLE").unwrap_or_default();
-    let wanted = |oracle: &&Oracle| only.is_empty() || only.split(',').any(|name| name == oracle.driver);
     let all = || RECORDINGS.iter().flat_map(|recorded| recorded.reading.conversations.iter().map(move |c| (&recorded.name, c)));
     let (taken, left): (Vec<_>, Vec<_>) = all().partition(|(_, conversation)| can_take(conversation));
     println!("{} recorded conversations; {} with images or unknown blocks are left out", taken.len(), left.len());
     let recordings: String = taken.iter().map(|(_, conversation)| recording(conversation)).collect();
     let mut versions = BTreeMap::new();
     let mut failures = Vec::new();
-    for oracle in ORACLES.iter().filter(wanted) {
+    for oracle in ORACLES.iter().filter(|oracle| is_asked(oracle.driver)) {
         let Some(driver) = Driver::of(oracle.driver) else {
             println!("{:26} {:22} not to be had here: not asked", oracle.preset, oracle.variant);
             continue;

@@ -19,7 +19,7 @@ use serde_json::Value;
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub name: &'static str,
-    /// The smallest size that is measured; the others are its double and four times as much.
+    /// The size of which all that are measured are multiples.
     pub size: usize,
     /// The files of a size, as names and contents.
     pub files: fn(usize) -> Vec<(String, String)>,

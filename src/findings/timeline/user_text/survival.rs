@@ -30,10 +30,10 @@ pub(super) struct SurvivalTracker<'r> {
     survival: Vec<Survival>,
     /// Number of messages that are present, whole or in part.
     present: usize,
-    /// The messages with a part in the request that may not be whole. A cut looks at these and at `in_texts`: for all others nothing
-    /// changed.
+    /// The messages that are in the request as blocks and may have lost some. A cut looks at these and at `in_texts`; nothing changed
+    /// for the others.
     open: BTreeSet<usize>,
-    /// The messages without a block in the request of which texts of compactions have something, by their text.
+    /// The messages that have no block in the request, but whose text, or its beginning, is in a summary. By the position of their text.
     in_texts: FxHashMap<usize, OnlyInTexts>,
     messages_of: FxHashMap<BlockId, Vec<usize>>,
 }

@@ -13,6 +13,12 @@ pub struct Driver {
     environment: PathBuf,
 }
 
+/// Returns whether RECOMPACT_ORACLE names this driver; empty, it names all.
+pub fn is_asked(driver: &str) -> bool {
+    let only = std::env::var("RECOMPACT_ORACLE").unwrap_or_default();
+    only.is_empty() || only.split(',').any(|name| name == driver)
+}
+
 /// Exit code of a driver whose program cannot be had.
 const NOT_HERE: i32 = 77;
 

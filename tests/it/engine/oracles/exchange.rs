@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use recompact::engine::context::{Context, ContextMessage};
+use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
-use recompact::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Role};
+use recompact::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 use serde_json::{Value, json};
 
 use super::driver::Answers;
+use super::items::items;
 
 /// Returns the line of a conversation: for each call, the messages that are new since the call before.
 pub fn recording(conversation: &Conversation) -> String {
@@ -44,7 +45,7 @@ pub struct Requests<'a> {
     theirs: Vec<String>,
     /// Number of calls whose answers were read. A replay sends nothing for a call without messages; the driver answers it.
     answered: usize,
-    /// Items of the messages that were seen, by their blocks.
+    /// Items of the messages that were seen, as JSON texts, by their blocks.
     known: HashMap<Vec<BlockId>, Vec<String>>,
     /// For each request, how it differs.
     pub differences: Vec<Option<String>>,
@@ -74,7 +75,10 @@ impl Observer for Requests<'_> {
         let mut at = 0;
         let mut difference = None;
         for message in context.messages() {
-            let ours = self.known.entry(message.blocks.clone()).or_insert_with(|| items(context, message));
+            let ours = self
+                .known
+                .entry(message.blocks.clone())
+                .or_insert_with(|| items(context, message).iter().map(Value::to_string).collect());
             for our_item in ours {
                 let their_item = self.theirs.get(at).map_or("nothing", String::as_str);
                 if our_item != their_item && difference.is_none() {
@@ -92,34 +96,4 @@ impl Observer for Requests<'_> {
         }
         self.differences.push(difference.map(|difference| format!("call {}: {difference}", request.call + 1)));
     }
-}
-
-/// The items of a message as JSON texts.
-fn items(context: &Context, message: &ContextMessage) -> Vec<String> {
-    let blocks: Vec<&Block> = message.blocks.iter().map(|id| context.block(*id)).collect();
-    if message.role == Role::Assistant {
-        let mut text = String::new();
-        let mut calls = Vec::new();
-        for block in blocks {
-            match block.kind {
-                BlockKind::ToolUse(pair) => {
-                    calls.push(json!([context.conversation().pair(pair).id, block.wire()["name"], block.wire()["input"]]));
-                }
-                _ => text += &block.text(),
-            }
-        }
-        return vec![json!(["assistant", text, calls]).to_string()];
-    }
-    let is_result = |block: &&Block| matches!(block.kind, BlockKind::ToolResult(_));
-    let mut items = Vec::new();
-    for group in blocks.chunk_by(|before, after| is_result(before) == is_result(after)) {
-        match group[0].kind {
-            BlockKind::ToolResult(_) => items.extend(group.iter().map(|block| {
-                let BlockKind::ToolResult(pair) = block.kind else { unreachable!("a group of results") };
-                json!(["result", context.conversation().pair(pair).id, block.text()]).to_string()
-            })),
-            _ => items.push(json!(["user", group.iter().map(|block| block.text()).collect::<String>()]).to_string()),
-        }
-    }
-    items
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use recompact::engine::policy::Policy;
 use serde_json::json;
 
-use super::driver::Driver;
+use super::driver::{Driver, is_asked};
 use crate::support::trial::preset_with;
 use compare::compare;
 use run::Run;
@@ -54,9 +54,8 @@ impl Live {
 #[test]
 #[ignore = "needs the programs that .ci/oracles installs: RECOMPACT_ORACLES"]
 fn live_requests_equal_those_of_the_real_programs() {
-    let only = std::env::var("RECOMPACT_ORACLE").unwrap_or_default();
     let mut failures = Vec::new();
-    for live in LIVE.iter().filter(|live| only.is_empty() || only.split(',').any(|name| name == live.driver)) {
+    for live in LIVE.iter().filter(|live| is_asked(live.driver)) {
         let Some(driver) = Driver::of(live.driver) else {
             println!("{:26} {:22} not to be had here: not asked", live.preset, live.variant);
             continue;

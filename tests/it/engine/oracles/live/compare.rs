@@ -11,7 +11,8 @@ use recompact::transcript::conversation::{BlockKind, Conversation, Origin};
 use recompact::util::text::head;
 use serde_json::Value;
 
-use super::run::{Run, items, joined};
+use super::super::items::items;
+use super::run::{Run, joined};
 use crate::support::trial::Trial;
 
 /// Returns, for each request, how it differs from the real one, and then how the summarizer's inputs differ.

@@ -1,9 +1,8 @@
 //! What a live driver prints: `tests/oracles/scripted_model.mjs` describes it.
 
-use recompact::engine::context::{Context, ContextMessage};
-use recompact::transcript::conversation::{Block, BlockKind, Conversation, Role, Usage};
+use recompact::transcript::conversation::{Conversation, Usage};
 use recompact::transcript::format::{self, ReadOptions};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::session::of_requests;
 
@@ -96,24 +95,4 @@ pub fn joined(items: impl IntoIterator<Item = Value>) -> Vec<Value> {
         }
     }
     all
-}
-
-/// The items of a message. Each text of a user message is one.
-pub fn items(context: &Context, message: &ContextMessage) -> Vec<Value> {
-    let blocks = || message.blocks.iter().map(|id| context.block(*id));
-    if message.role == Role::Assistant {
-        let text: String = blocks().filter(|block| block.kind == BlockKind::Text).map(Block::text).collect();
-        let call = |block: &Block| match block.kind {
-            BlockKind::ToolUse(pair) => {
-                Some(json!([context.conversation().pair(pair).id, block.wire()["name"], block.wire()["input"]]))
-            }
-            _ => None,
-        };
-        return vec![json!(["assistant", text, blocks().filter_map(call).collect::<Vec<_>>()])];
-    }
-    let item = |block: &Block| match block.kind {
-        BlockKind::ToolResult(pair) => json!(["result", context.conversation().pair(pair).id, block.text()]),
-        _ => json!(["user", block.text()]),
-    };
-    blocks().map(item).collect()
 }
