@@ -11,6 +11,7 @@ mod llama_index;
 pub mod media;
 mod notation;
 mod number;
+mod pi;
 mod pieces;
 pub mod python;
 pub mod python_text;
@@ -58,6 +59,8 @@ pub enum SizeUnit {
     LangChain,
     /// Tokens as LlamaIndex's memory buffers count them.
     LlamaIndex,
+    /// Tokens as pi estimates them.
+    Pi,
     /// Messages, whatever their size; what a message is says `messages` of the policy.
     Messages,
     /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
@@ -69,7 +72,7 @@ impl SizeUnit {
     pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
     /// Every named unit, with its name.
-    pub const ALL: [(SizeUnit, &'static str); 12] = [
+    pub const ALL: [(SizeUnit, &'static str); 13] = [
         (SizeUnit::Chars, "chars"),
         (SizeUnit::Bytes, "bytes"),
         (SizeUnit::Utf16, "utf16"),
@@ -81,13 +84,14 @@ impl SizeUnit {
         (SizeUnit::Cl100k, "cl100k"),
         (SizeUnit::LangChain, "langchain"),
         (SizeUnit::LlamaIndex, "llama-index"),
+        (SizeUnit::Pi, "pi"),
         (SizeUnit::Messages, "messages"),
     ];
 
     /// Returns whether a message is larger than its blocks together by an amount that depends only on their number. Only such a unit
     /// can say how large a single block is, so only such a unit can count for reports.
     pub fn adds_up(self) -> bool {
-        !matches!(self, SizeUnit::LangChain | SizeUnit::LlamaIndex | SizeUnit::Messages)
+        !matches!(self, SizeUnit::LangChain | SizeUnit::LlamaIndex | SizeUnit::Pi | SizeUnit::Messages)
     }
 
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
@@ -100,6 +104,7 @@ impl SizeUnit {
                 SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
                 SizeUnit::LangChain => langchain::block_chars(block),
                 SizeUnit::LlamaIndex => llama_index::block_tokens(block),
+                SizeUnit::Pi => pi::block_units(block),
                 SizeUnit::Messages => 0,
                 _ => self.model_text_size(block),
             },
@@ -114,6 +119,7 @@ impl SizeUnit {
             None => match self {
                 SizeUnit::LangChain => langchain::message_tokens(role, sum),
                 SizeUnit::LlamaIndex => llama_index::message_tokens(role, sum),
+                SizeUnit::Pi => pi::message_tokens(sum),
                 SizeUnit::Messages => 1,
                 _ => sum,
             },
@@ -131,7 +137,7 @@ impl SizeUnit {
             SizeUnit::Chars | SizeUnit::LangChain => text.chars().count() as u64,
             SizeUnit::Bytes => text.len() as u64 - count_lone_surrogates(text),
             // A character takes two units where it takes four bytes, which begin with F0 or more.
-            SizeUnit::Utf16 => {
+            SizeUnit::Utf16 | SizeUnit::Pi => {
                 (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - count_lone_surrogates(text)
             }
             SizeUnit::O200k => Vocabulary::O200k.count(text),
@@ -159,6 +165,7 @@ impl SizeUnit {
             | SizeUnit::Cl100k
             | SizeUnit::LangChain
             | SizeUnit::LlamaIndex
+            | SizeUnit::Pi
             | SizeUnit::Messages
             | SizeUnit::Fitted(_) => None,
         }

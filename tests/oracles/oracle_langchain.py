@@ -6,30 +6,10 @@
 from langchain.agents.middleware.context_editing import ClearToolUsesEdit
 from langchain.agents.middleware.summarization import SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately, trim_messages
 
+from langchain_messages import to_item, to_langchain
 from recordings import serve
-
-
-def to_langchain(item):
-    match item:
-        case ["user", text]:
-            return HumanMessage(content=text)
-        case ["result", call, text]:
-            return ToolMessage(content=text, tool_call_id=call)
-        case ["assistant", text, calls]:
-            return AIMessage(content=text, tool_calls=[{"id": call, "name": name, "args": args} for call, name, args in calls])
-
-
-def to_item(message):
-    match message:
-        case HumanMessage():
-            return ["user", message.content]
-        case ToolMessage():
-            return ["result", message.tool_call_id, message.content]
-        case AIMessage():
-            return ["assistant", message.content, [[call["id"], call["name"], call["args"]] for call in message.tool_calls]]
 
 
 class ClearToolUses:

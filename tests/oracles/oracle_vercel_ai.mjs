@@ -1,10 +1,10 @@
 // dependencies: ai@7.0.173
-// `pruneMessages` of Vercel's AI SDK. It reads and writes what recordings.py says.
+// `pruneMessages` of Vercel's AI SDK.
 
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+
+import { items, serve } from "./recordings.mjs";
 
 const require = createRequire(`${process.cwd()}/`);
 const { pruneMessages } = await import(pathToFileURL(require.resolve("ai")));
@@ -16,23 +16,20 @@ const VARIANTS = {
 };
 
 /** A recorded message as messages of the SDK: the results of a batch are one, and the texts beside them another. */
-function toModelMessages({ role, content }) {
-  if (role === "assistant") {
-    const texts = content.filter((part) => "text" in part);
-    const text = texts.map((part) => part.text).join("");
-    const calls = content.filter((part) => "name" in part);
-    const called = calls.map(({ id, name, input }) => ({ type: "tool-call", toolCallId: id, toolName: name, input }));
-    return [{ role, content: [...(texts.length ? [{ type: "text", text }] : []), ...called] }];
-  }
+function toModelMessages(message) {
   const messages = [];
-  for (const part of content) {
-    const last = messages.at(-1);
-    if ("result" in part) {
-      const result = { type: "tool-result", toolCallId: part.id, toolName: "", output: { type: "text", value: part.result } };
-      if (last?.role === "tool") last.content.push(result);
+  for (const [kind, ...item] of items(message)) {
+    if (kind === "result") {
+      const [toolCallId, value] = item;
+      const result = { type: "tool-result", toolCallId, toolName: "", output: { type: "text", value } };
+      if (messages.at(-1)?.role === "tool") messages.at(-1).content.push(result);
       else messages.push({ role: "tool", content: [result] });
-    } else if (last?.role === "user") last.content += part.text;
-    else messages.push({ role: "user", content: part.text });
+    } else if (kind === "user") messages.push({ role: "user", content: item[0] });
+    else {
+      const hasText = message.content.some((part) => "text" in part);
+      const calls = item[1].map(([toolCallId, toolName, input]) => ({ type: "tool-call", toolCallId, toolName, input }));
+      messages.push({ role: "assistant", content: [...(hasText ? [{ type: "text", text: item[0] }] : []), ...calls] });
+    }
   }
   return messages;
 }
@@ -45,21 +42,17 @@ function toItems({ role, content }) {
   return [["assistant", text, calls.map((part) => [part.toolCallId, part.toolName, part.input])]];
 }
 
-if (process.argv[2] === "--version") {
-  const manifest = JSON.parse(readFileSync(`${process.cwd()}/node_modules/ai/package.json`, "utf8"));
-  console.log(`ai ${manifest.version}`);
-  process.exit();
-}
-const settings = VARIANTS[process.argv[2]];
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  const history = [];
-  let before = [];
-  for (const call of JSON.parse(line).calls) {
-    history.push(...call.flatMap(toModelMessages));
-    const request = pruneMessages({ messages: history, ...settings }).flatMap(toItems).map((item) => JSON.stringify(item));
-    let shared = 0;
-    while (shared < Math.min(before.length, request.length) && before[shared] === request[shared]) shared += 1;
-    process.stdout.write(`{"shared":${shared},"then":[${request.slice(shared).join(",")}],"estimate":null}\n`);
-    before = request;
+class Pruning {
+  history = [];
+
+  constructor(settings) {
+    this.settings = settings;
+  }
+
+  request(messages) {
+    this.history.push(...messages.flatMap(toModelMessages));
+    return [pruneMessages({ messages: this.history, ...this.settings }).flatMap(toItems), null];
   }
 }
+
+await serve((variant) => new Pruning(VARIANTS[variant]), "ai");

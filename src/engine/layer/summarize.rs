@@ -112,6 +112,9 @@ impl Action for Summarize {
             ("keep_recent_groups", self.keep_recent_groups.is_some()),
             ("keep_recent_tokens", self.keep_recent_tokens.is_some()),
         ])?;
+        if self.keep_at_least && self.keep_recent_tokens.is_none() {
+            return Err(WrongSetting::new("keep_at_least", "`keep_at_least` needs `keep_recent_tokens`"));
+        }
         if !(self.span_share > 0.0 && self.span_share <= 1.0) {
             return Err(WrongSetting::new("span_share", "`span_share` must be above 0, and at most 1"));
         }
@@ -127,6 +130,10 @@ impl Action for Summarize {
         for name in forms.filter(|form| form["type"] == "string") {
             name["enum"] = PROMPTS.iter().map(|prompt| prompt.name).collect();
         }
+        schema["allOf"] = json!([{
+            "if": { "properties": { "keep_at_least": { "const": true } }, "required": ["keep_at_least"] },
+            "then": { "required": ["keep_recent_tokens"] },
+        }]);
         schema["not"] =
             json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
         schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });

@@ -1,7 +1,7 @@
 //! Where the newest messages of a context begin, by turns, groups or size. Layers share these counts.
 
 use super::cut::{CutRule, Snap, continues_batch};
-use crate::engine::context::Context;
+use crate::engine::context::{Context, ContextMessage};
 use crate::tokens::meter::Meter;
 
 /// Returns where the newest `turns` turns begin: at a typed message, or earlier if that message also holds tool results. With fewer
@@ -33,4 +33,18 @@ pub(super) fn tokens_start(context: &Context, meter: Meter, max_tokens: u64, fro
         (left, start) = (left - 1, start + 1);
     }
     start
+}
+
+/// Returns the last position from which all messages together have at least this size by the meter; 0 if all of them are smaller. Some
+/// message stays.
+///
+/// Like [`tokens_start`], it looks only at the messages in front of that position.
+pub(super) fn last_start_of(context: &Context, meter: Meter, min_tokens: u64) -> usize {
+    let mut sum = context.sum(meter.unit);
+    let has_size = |(at, message): (usize, &ContextMessage)| {
+        sum -= context.message_size(message, meter.unit);
+        meter.apply(meter.unit.list(context.len() - at - 1, sum)) >= min_tokens
+    };
+    let older = context.messages().iter().enumerate().take(context.len().saturating_sub(1));
+    older.map(has_size).take_while(|has_size| *has_size).count()
 }

@@ -44,8 +44,11 @@ impl Meter {
 
     /// Returns whether it estimates tokens, and not characters or bytes.
     pub fn counts_tokens(&self) -> bool {
-        let has_tokens = matches!(self.unit, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::LangChain | SizeUnit::Fitted(_));
-        self.recorded || has_tokens || self.rounding != Rounding::No
+        let is_in_tokens = matches!(
+            self.unit,
+            SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::LangChain | SizeUnit::LlamaIndex | SizeUnit::Pi | SizeUnit::Fitted(_)
+        );
+        self.recorded || is_in_tokens || self.rounding != Rounding::No
     }
 
     /// Converts a size in the meter's unit to the estimate.
@@ -168,7 +171,7 @@ pub const METERS: &[MeterDescription] = &[
     MeterDescription {
         name: "recorded+ceil(chars/4)",
         about: "the usage recorded for the last call, plus characters ÷ 4, rounded up, of what came after it",
-        source: "pi-mono @83378aad core/compaction; Claude Code's auto-compaction by third-party analyses",
+        source: "Claude Code's auto-compaction by third-party analyses",
     },
     MeterDescription {
         name: "recorded-or-js-json/4",
@@ -240,6 +243,12 @@ pub const METERS: &[MeterDescription] = &[
         name: "llama-index",
         about: "tokens of cl100k_base of texts and results; tool calls count nothing, a response with calls alone counts 1",
         source: "LlamaIndex's ChatMemoryBuffer and ChatSummaryMemoryBuffer, llama-index-core 0.14.25: _token_count_for_messages",
+    },
+    MeterDescription {
+        name: "recorded+pi",
+        about: "the usage recorded for the last call, plus, for each message after it, UTF-16 units ÷ 4, rounded up; a call counts the \
+                tool's name and its arguments by JSON.stringify",
+        source: "pi-coding-agent 0.87.1 core/compaction/compaction.js: estimateTokens",
     },
     MeterDescription {
         name: "messages",

@@ -6,7 +6,7 @@ use super::{InputStart, KeptTail, SpanUnit, Summarize};
 use crate::engine::context::ContextMessage;
 use crate::engine::layer::LayerInput;
 use crate::engine::layer::cut::{CutRule, KnownRun};
-use crate::engine::layer::tail::{groups_start, tokens_start};
+use crate::engine::layer::tail::{groups_start, last_start_of, tokens_start};
 
 impl Summarize {
     /// Returns the messages that the summary replaces.
@@ -19,7 +19,11 @@ impl Summarize {
                 let head = self.keep_first.min(tail);
                 // Without a head there is no cut at its end.
                 let head = if head > 0 { self.cut.adjust_head(context, head..tail) } else { 0 };
-                (head, self.cut.adjust_tail_near(self.snap, context, tail, run))
+                let adjusted = match self.keep_at_least {
+                    true => self.cut.adjust_last_tail(self.snap, context, tail, run),
+                    false => self.cut.adjust_tail_near(self.snap, context, tail, run),
+                };
+                (head, adjusted)
             }
         };
         head.min(tail)..tail
@@ -33,8 +37,12 @@ impl Summarize {
         }
         match &self.keep_recent_tokens {
             Some(tokens) => {
+                let tokens = tokens.resolve(input.limits);
+                if self.keep_at_least {
+                    return last_start_of(context, input.meter, tokens);
+                }
                 let least = usize::from(self.cut != CutRule::Typed);
-                tokens_start(context, input.meter, tokens.resolve(input.limits), 0, least)
+                tokens_start(context, input.meter, tokens, 0, least)
             }
             None => context.len().saturating_sub(self.keep_recent_messages),
         }
