@@ -6,3 +6,4 @@ pub mod laws;
 pub mod oracles;
 pub mod reference;
 pub mod slow_replay;
+pub mod slow_sizes;

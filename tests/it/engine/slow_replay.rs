@@ -1,16 +1,13 @@
 //! A slow and obvious replay: computes again at every request everything that a replay updates step by step.
-//! request.
 
-use recompact::engine::context::FaultKind;
-use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage, MessageUnit};
+use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage, FaultKind, MessageUnit};
 use recompact::engine::journal::{FaultTally, File, Journal, Request, RequestCursor, SentBlock};
 use recompact::engine::replay::Observer;
-use recompact::tokens::meter::{Meter, Rates, SizeUnit, python_text};
+use recompact::tokens::meter::{Meter, Rates, SizeUnit};
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Role, Thinking};
 use recompact::transcript::format::{self, ReadOptions};
-use recompact::util::text;
-use serde_json::{Value, json};
 
+use super::slow_sizes::slow_size;
 use crate::support::trial::{Trial, trials};
 use crate::support::{generate, transcripts};
 
@@ -228,77 +225,6 @@ fn folded_into(mut added: &[BlockId], conversation: &Conversation) -> Vec<Vec<Bl
         added = &added[length..];
     }
     messages
-}
-
-/// Returns the size of a request, by writing it as a whole or by its texts.
-fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
-    let all = || Value::Array(wires.to_vec());
-    let chars = |text: String| text.chars().count() as u64;
-    match measure {
-        SizeUnit::PyRepr => chars(python_text::repr(&all())),
-        // Python counts half a surrogate pair as one character; written to a file it takes an escape of six.
-        SizeUnit::Json => chars(python_text::dumps(&all(), false)) - 5 * halves(&all().to_string()),
-        SizeUnit::JsonAscii => chars(python_text::dumps(&all(), true)),
-        SizeUnit::Messages => wires.len() as u64,
-        SizeUnit::LangChain => context.messages().iter().map(|sent| langchain(context, sent)).sum(),
-        SizeUnit::LlamaIndex => context.messages().iter().map(|sent| llama_index(context, sent)).sum(),
-        SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
-        measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
-    }
-}
-
-/// Returns LangChain's estimate of one message, from the list of its calls as Python writes it.
-fn langchain(context: &Context, sent: &ContextMessage) -> u64 {
-    let (mut chars, mut images) = (sent.role.as_str().len(), 0);
-    let mut calls = Vec::new();
-    for block in sent.blocks.iter().map(|id| context.block(*id)) {
-        let wire = block.wire();
-        images += recompact::tokens::meter::media::parts(block).count() as u64;
-        match block.kind {
-            BlockKind::Thinking | BlockKind::Media => {}
-            BlockKind::ToolUse(_) => {
-                calls.push(json!({"name": wire["name"], "args": wire["input"], "id": wire["id"], "type": "tool_call"}));
-            }
-            BlockKind::ToolResult(_) => {
-                chars += block.text().chars().count() + wire["tool_use_id"].as_str().unwrap_or_default().chars().count();
-            }
-            BlockKind::Text | BlockKind::Other => chars += block.text().chars().count(),
-        }
-    }
-    if !calls.is_empty() {
-        chars += python_text::repr(&Value::Array(calls)).chars().count();
-    }
-    (chars as u64).div_ceil(4) + 3 + 85 * images
-}
-
-/// Returns LlamaIndex's estimate of one message: the tokens of its content.
-fn llama_index(context: &Context, sent: &ContextMessage) -> u64 {
-    let is_content = |kind| matches!(kind, BlockKind::Text | BlockKind::ToolResult(_) | BlockKind::Other);
-    let blocks = sent.blocks.iter().map(|id| context.block(*id)).filter(|block| is_content(block.kind));
-    let tokens: u64 = blocks.map(|block| SizeUnit::Cl100k.text(&block.text())).sum();
-    tokens + u64::from(sent.role == Role::Assistant && tokens == 0)
-}
-
-fn halves(text: &str) -> u64 {
-    text.chars().filter(|c| text::lone_surrogate(*c).is_some()).count() as u64
-}
-
-fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {
-    let block = context.block(id);
-    let name = match block.kind {
-        BlockKind::ToolUse(_) => block.wire()["name"].as_str().unwrap_or_default(),
-        _ => "",
-    };
-    if let SizeUnit::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {
-        let rate = match block.kind {
-            BlockKind::ToolResult(_) => result,
-            BlockKind::ToolUse(_) => tool_use,
-            BlockKind::Thinking => thinking,
-            _ => text,
-        };
-        return (name.chars().count() + block.text().chars().count()) as u64 * u64::from(rate);
-    }
-    measure.text(name) + measure.text(&block.text())
 }
 
 /// Returns the faults that an API would refuse: checks every rule for every block of the whole request.
