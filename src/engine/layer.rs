@@ -18,6 +18,7 @@ pub mod recorded;
 mod renamed;
 pub mod restore;
 mod result_filter;
+mod saved_path;
 pub mod summarize;
 mod tail;
 pub mod truncate;

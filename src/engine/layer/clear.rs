@@ -12,6 +12,8 @@
 //!
 //! SWE-agent's `polling` is `stride`: with `stride = 5` the boundary moves at every fifth result, and up to four more results stay.
 //!
+//! Where results are saved in files (`save_to`), the model can read them again, as with `persist`.
+//!
 //! opencode's `prune` and Gemini CLI's masking keep the newest results by their size (`keep_recent_tokens`), those of the newest turns
 //! apart (`protect_turns`), and clear the others when that frees enough (`clear_at_least`).
 //!
@@ -54,8 +56,15 @@ pub struct Clear {
     #[serde(deserialize_with = "turn_count")]
     #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
     pub protect_turns: usize,
-    /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines.
+    /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines. With `save_to`, also
+    /// `{path}` and `{head}`.
     pub placeholder: String,
+    /// Path of the file that gets the text of a cleared result, so that the model can read it again; `{id}` is the tool_use id, reduced
+    /// to letters, digits, `.`, `_` and `-`. Without it the text is lost.
+    pub save_to: Option<Box<str>>,
+    /// Characters of a saved result that stay as `{head}`.
+    #[schemars(extend("x-unit" = "characters"))]
+    pub preview_chars: usize,
     /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
     pub saved_line: String,
     /// Text that replaces a persisted result; empty: `placeholder`.
@@ -89,6 +98,8 @@ impl Default for Clear {
             keep_recent_tokens: None,
             protect_turns: 0,
             placeholder: "[Old tool result content cleared]".to_owned(),
+            save_to: None,
+            preview_chars: 0,
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
             clear_at_least: 0.into(),
@@ -104,11 +115,11 @@ impl Action for Clear {
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
             timing: Timing::Requests,
-            remains: Some(Remains::Nothing),
-            rewrites_in_place: true,
-            keeps_parts: false,
+            remains: Some(if self.save_to.is_some() { Remains::File } else { Remains::Nothing }),
+            rewrites_in_place: self.save_to.is_none(),
+            keeps_parts: self.preview_chars > 0,
             stability: match self.keep_recent_tokens {
-                _ if self.in_batches() => Stability::Unstable,
+                _ if self.in_batches() || self.save_to.is_some() => Stability::Unstable,
                 Some(_) => Stability::Alone,
                 None => Stability::Stable,
             },
@@ -125,6 +136,9 @@ impl Action for Clear {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
+        if self.preview_chars > 0 && self.save_to.is_none() {
+            return Err(WrongSetting::new("preview_chars", "`preview_chars` needs `save_to`"));
+        }
         match self.stride {
             0 => Err(WrongSetting::new("stride", "`stride` must be at least 1")),
             2.. if self.in_batches() => {
@@ -142,7 +156,8 @@ impl Action for Clear {
         } else {
             self.take_old(input, &mut state.cursor, 0)
         };
-        Proposal { edits: self.edits(input.context, &candidates), ..Proposal::default() }
+        let (edits, files) = self.edits(input.context, &candidates);
+        Proposal { edits, files, ..Proposal::default() }
     }
 }
 
@@ -233,6 +248,6 @@ impl Clear {
             let after = context.rewritten_size(&context.rewritten(id, field, value, message.is_string_content), unit);
             context.block_size(id, unit).cast_signed() - after.cast_signed()
         };
-        self.edits(context, candidates).into_iter().map(freed_by_edit).sum()
+        self.edits(context, candidates).0.into_iter().map(freed_by_edit).sum()
     }
 }

@@ -40,6 +40,9 @@ pub enum Snap {
     /// `cut = "turn"` and no typed message behind the position, to the next response with its results; if there is none either,
     /// there is no cut.
     Forward,
+    /// To newer messages, or if none of them may begin a tail, to older ones: with `cut = "turn"` to the next typed message, or else to
+    /// the one before (Gemini CLI).
+    Either,
 }
 
 impl CutRule {
@@ -64,6 +67,11 @@ impl CutRule {
         match snap {
             Snap::Back => self.move_back(context, tail, known),
             Snap::Forward => self.move_forward(context, tail),
+            Snap::Either => {
+                let forward = if self == Self::Turn { Self::Typed } else { self };
+                let adjusted = forward.move_forward(context, tail);
+                if adjusted < context.len() { adjusted } else { self.move_back(context, tail, known) }
+            }
         }
     }
 

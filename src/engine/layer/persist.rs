@@ -15,7 +15,7 @@
 //! marker = "<persisted-output>\nFull output: {path}\nPreview:\n{head}\n</persisted-output>"
 //! ```
 //!
-//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
+//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`), and save them in files, too (`save_to`).
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
+use super::saved_path::saved_path;
 use super::{
     Action, BlockPosition, LayerInput, LayerTraits, ListContent, NewFile, Proposal, Remains, ResultFilter, ScanCursor, Stability,
     Timing,
@@ -188,9 +189,7 @@ impl Persist {
     }
 
     fn path(&self, input: &LayerInput, candidate: &Candidate) -> String {
-        let id = &input.context.conversation().pair(candidate.pair).id;
-        let id = if self.clean_id { clean(id) } else { id.clone() };
-        fill(&self.path, &[("id", &id)])
+        saved_path(&self.path, input.context, candidate, self.clean_id)
     }
 
     /// Moves one result to disk and returns the marker that replaces it.
@@ -222,27 +221,5 @@ impl Persist {
             CountUnit::Chars => SizeUnit::Chars.text(content),
             CountUnit::Bytes => SizeUnit::Bytes.text(content),
         }
-    }
-}
-
-/// Maximum characters of a cleaned id (learn-claude-code b6b5f33).
-const MAX_ID_CHARS: usize = 120;
-
-/// Turns an id into a file name: only ASCII letters, digits, `.`, `_`, `-`.
-fn clean(id: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let name: String = id.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_ID_CHARS).collect();
-    if name.is_empty() { "unknown".to_owned() } else { name }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clean;
-
-    #[test]
-    fn tool_ids_become_safe_file_names() {
-        assert_eq!(clean("../../etc/passwd"), ".._.._etc_passwd");
-        assert_eq!(clean("toolu_01-a.b"), "toolu_01-a.b");
-        assert_eq!((clean("").as_str(), clean(&"é".repeat(300)).len()), ("unknown", 120));
     }
 }

@@ -6,24 +6,47 @@ use serde_json::{Map, Value};
 
 use super::Clear;
 use crate::engine::context::{Context, Edit};
-use crate::engine::layer::BlockPosition;
 use crate::engine::layer::result_filter::Candidate;
+use crate::engine::layer::saved_path::saved_path;
+use crate::engine::layer::{BlockPosition, FileKind, NewFile};
 use crate::tokens::meter::python_text;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 use crate::util::template::{fill, has_placeholder};
+use crate::util::text;
 
 impl Clear {
-    /// Returns the edits that clear these results; none for results that are already cleared.
-    pub(super) fn edits(&self, context: &Context, candidates: &[Candidate]) -> Vec<Edit> {
+    /// Returns the edits that clear these results, and the files in which they are saved; none for results that are already cleared.
+    pub(super) fn edits(&self, context: &Context, candidates: &[Candidate]) -> (Vec<Edit>, Vec<NewFile>) {
         let mut cleared_calls = BTreeSet::new();
-        let mut edits = Vec::new();
+        let (mut edits, mut files) = (Vec::new(), Vec::new());
         for candidate in candidates {
             // Two results may belong to one call.
             let call = if self.clear_inputs { find_call_with_input(context, candidate) } else { None };
             edits.extend(call.filter(|call| cleared_calls.insert(*call)).map(clear_input));
-            edits.extend(self.clear_content(context, candidate));
+            match &self.save_to {
+                None => edits.extend(self.clear_content(context, candidate)),
+                Some(path) => {
+                    let Some((marker, file)) = self.save(path, context, candidate) else { continue };
+                    edits.push(candidate.position.with_content(marker));
+                    files.push(file);
+                }
+            }
         }
-        edits
+        (edits, files)
+    }
+
+    /// Returns what replaces a result that is saved, and its file; `None` for the marker of a result that is saved already.
+    fn save(&self, path: &str, context: &Context, candidate: &Candidate) -> Option<(String, NewFile)> {
+        let path = saved_path(path, context, candidate, true);
+        let text = self.filter.lists.content(candidate.block).unwrap_or_default();
+        if context.is_synthetic(candidate.id) && text.contains(&path) {
+            return None;
+        }
+        let lines = python_text::line_count(&text).to_string();
+        let head = text::head(&text, self.preview_chars);
+        let tool = context.tool_name(candidate.pair);
+        let marker = fill(&self.placeholder, &[("tool", tool), ("lines", &lines), ("path", &path), ("head", head)]);
+        Some((marker, NewFile { kind: FileKind::Persisted, block: Some(candidate.id), path, text: text.into_owned() }))
     }
 
     fn clear_content(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
