@@ -3,6 +3,7 @@
 //! Every size is additive: the size of a list of messages follows from the sizes of its messages, and almost always from those of its
 //! blocks and their number ([`SizeUnit::adds_up`]). So a replay keeps a running total and computes only what changes.
 
+mod agent_framework;
 mod harness;
 pub mod javascript;
 mod json;
@@ -59,8 +60,12 @@ pub enum SizeUnit {
     LangChain,
     /// Tokens as LlamaIndex's memory buffers count them.
     LlamaIndex,
+    /// Tokens as LlamaIndex's `Memory` counts them.
+    LlamaIndexMemory,
     /// Tokens as pi estimates them.
     Pi,
+    /// Tokens as Microsoft's agent-framework estimates them.
+    AgentFramework,
     /// Messages, whatever their size; what a message is says `messages` of the policy.
     Messages,
     /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
@@ -72,7 +77,7 @@ impl SizeUnit {
     pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
     /// Every named unit, with its name.
-    pub const ALL: [(SizeUnit, &'static str); 13] = [
+    pub const ALL: [(SizeUnit, &'static str); 15] = [
         (SizeUnit::Chars, "chars"),
         (SizeUnit::Bytes, "bytes"),
         (SizeUnit::Utf16, "utf16"),
@@ -84,14 +89,25 @@ impl SizeUnit {
         (SizeUnit::Cl100k, "cl100k"),
         (SizeUnit::LangChain, "langchain"),
         (SizeUnit::LlamaIndex, "llama-index"),
+        (SizeUnit::LlamaIndexMemory, "llama-index-memory"),
         (SizeUnit::Pi, "pi"),
+        (SizeUnit::AgentFramework, "agent-framework"),
         (SizeUnit::Messages, "messages"),
     ];
 
     /// Returns whether a message is larger than its blocks together by an amount that depends only on their number. Only such a unit
     /// can say how large a single block is, so only such a unit can count for reports.
     pub fn adds_up(self) -> bool {
-        !matches!(self, SizeUnit::LangChain | SizeUnit::LlamaIndex | SizeUnit::Pi | SizeUnit::Messages)
+        let has_own_rules = matches!(
+            self,
+            SizeUnit::LangChain
+                | SizeUnit::LlamaIndex
+                | SizeUnit::LlamaIndexMemory
+                | SizeUnit::Pi
+                | SizeUnit::AgentFramework
+                | SizeUnit::Messages
+        );
+        !has_own_rules
     }
 
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
@@ -104,7 +120,9 @@ impl SizeUnit {
                 SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
                 SizeUnit::LangChain => langchain::block_chars(block),
                 SizeUnit::LlamaIndex => llama_index::block_tokens(block),
+                SizeUnit::LlamaIndexMemory => llama_index::memory_block_tokens(block),
                 SizeUnit::Pi => pi::block_units(block),
+                SizeUnit::AgentFramework => agent_framework::block_chars(block),
                 SizeUnit::Messages => 0,
                 _ => self.model_text_size(block),
             },
@@ -120,6 +138,7 @@ impl SizeUnit {
                 SizeUnit::LangChain => langchain::message_tokens(role, sum),
                 SizeUnit::LlamaIndex => llama_index::message_tokens(role, sum),
                 SizeUnit::Pi => pi::message_tokens(sum),
+                SizeUnit::AgentFramework => agent_framework::message_tokens(role, blocks, sum),
                 SizeUnit::Messages => 1,
                 _ => sum,
             },
@@ -134,14 +153,14 @@ impl SizeUnit {
     /// Returns the size of a text alone: for `PyRepr` it is `len(repr(text))`, for the JSON units the length of the JSON string.
     pub fn text(self, text: &str) -> u64 {
         match self {
-            SizeUnit::Chars | SizeUnit::LangChain => text.chars().count() as u64,
+            SizeUnit::Chars | SizeUnit::LangChain | SizeUnit::AgentFramework => text.chars().count() as u64,
             SizeUnit::Bytes => text.len() as u64 - count_lone_surrogates(text),
             // A character takes two units where it takes four bytes, which begin with F0 or more.
             SizeUnit::Utf16 | SizeUnit::Pi => {
                 (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - count_lone_surrogates(text)
             }
             SizeUnit::O200k => Vocabulary::O200k.count(text),
-            SizeUnit::Cl100k | SizeUnit::LlamaIndex => Vocabulary::Cl100k.count(text),
+            SizeUnit::Cl100k | SizeUnit::LlamaIndex | SizeUnit::LlamaIndexMemory => Vocabulary::Cl100k.count(text),
             SizeUnit::PyRepr => (python::REPR.string)(text),
             SizeUnit::Json => (python::DUMPS.string)(text),
             SizeUnit::JsonAscii => (python::DUMPS_ASCII.string)(text),
@@ -165,7 +184,9 @@ impl SizeUnit {
             | SizeUnit::Cl100k
             | SizeUnit::LangChain
             | SizeUnit::LlamaIndex
+            | SizeUnit::LlamaIndexMemory
             | SizeUnit::Pi
+            | SizeUnit::AgentFramework
             | SizeUnit::Messages
             | SizeUnit::Fitted(_) => None,
         }

@@ -5,10 +5,13 @@
 
 import asyncio
 import json
+import re
 
 from agent_framework import (
+    CharacterEstimatorTokenizer,
     ChatResponse,
     Content,
+    ContextWindowCompactionStrategy,
     Message,
     SelectiveToolCallCompactionStrategy,
     SlidingWindowStrategy,
@@ -16,6 +19,7 @@ from agent_framework import (
     ToolResultCompactionStrategy,
     TruncationStrategy,
     apply_compaction,
+    included_token_count,
 )
 
 from recordings import serve
@@ -28,17 +32,25 @@ def to_message(item):
         case ["result", call, text]:
             return Message(role="tool", contents=[Content.from_function_result(call, result=text)])
         case ["assistant", text, calls]:
-            calls = [Content.from_function_call(call, name, arguments=json.dumps(args)) for call, name, args in calls]
-            return Message(role="assistant", contents=[Content.from_text(text), *calls])
+            texts = [Content.from_text(text)] if text or not calls else []
+            calls = [Content.from_function_call(call, name, arguments=written(args)) for call, name, args in calls]
+            return Message(role="assistant", contents=texts + calls)
+
+
+def written(arguments):
+    """Arguments as a model writes them."""
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 
 def to_item(message):
-    first, *calls = message.contents
+    first = message.contents[0]
     if message.role == "user":
         return ["user", first.text]
     if message.role == "tool":
         return ["result", first.call_id, first.result]
-    return ["assistant", first.text, [[call.call_id, call.name, json.loads(call.arguments)] for call in calls]]
+    text = "".join(content.text for content in message.contents if content.type == "text")
+    calls = [content for content in message.contents if content.type == "function_call"]
+    return ["assistant", text, [[call.call_id, call.name, json.loads(call.arguments)] for call in calls]]
 
 
 class Summarizer:
@@ -53,16 +65,32 @@ def summarization(target, threshold):
     )
 
 
+class EqualIds(CharacterEstimatorTokenizer):
+    """The default tokenizer, for which all ids of messages are equally long."""
+
+    ID = re.compile(r'"message_id": "[^"]*", "role": "(\w+)"}\Z')
+
+    def count_tokens(self, text):
+        return super().count_tokens(self.ID.sub(r'"message_id": "msg_100", "role": "\1"}', text))
+
+
+def context_window(window, max_output, **settings):
+    strategy = ContextWindowCompactionStrategy(
+        max_context_window_tokens=window, max_output_tokens=max_output, tokenizer=EqualIds(), **settings
+    )
+    return Compaction(strategy, included_token_count)
+
+
 class Compaction:
     """The strategy marks messages of the history as excluded, and a request has the others."""
 
-    def __init__(self, strategy):
-        self.strategy, self.history = strategy, []
+    def __init__(self, strategy, estimate=lambda messages: None):
+        self.strategy, self.estimate, self.history = strategy, estimate, []
 
     def request(self, new):
         self.history += map(to_message, new)
         included = asyncio.run(apply_compaction(self.history, strategy=self.strategy))
-        return [to_item(message) for message in included], None
+        return [to_item(message) for message in included], self.estimate(included)
 
 
 def start(variant):
@@ -76,6 +104,8 @@ def start(variant):
         "tools-1": lambda: Compaction(SelectiveToolCallCompactionStrategy()),
         "tools-8": lambda: Compaction(SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=8)),
         "results-1": lambda: Compaction(ToolResultCompactionStrategy()),
+        "context-window-128000-16384": lambda: context_window(128_000, 16_384),
+        "context-window-20000-4000": lambda: context_window(20_000, 4_000, keep_last_tool_call_groups=2),
         "results-8": lambda: Compaction(ToolResultCompactionStrategy(keep_last_tool_call_groups=8)),
     }[variant]()
 

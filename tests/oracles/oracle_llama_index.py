@@ -3,12 +3,14 @@
 # ///
 """LlamaIndex's memory buffers. Each message is counted by the default tokenizer, one by one."""
 
+import asyncio
 import functools
 import re
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole, TextBlock, ToolCallBlock
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer, ChatSummaryMemoryBuffer
+from llama_index.core.memory import Memory as WaterfallMemory
 from llama_index.core.utils import get_tokenizer
 
 from recordings import serve
@@ -71,6 +73,26 @@ class Memory:
         return [to_item(message) for message in self.memory.get()], None
 
 
+def count_alone(text):
+    """Counts one content, or the ids beside it."""
+    return range(tokens(text.removeprefix(START).removesuffix(END)))
+
+
+LOOP = asyncio.new_event_loop()
+
+
+class Waterfall:
+    """A memory with its store in memory, for which one loop must run. The new messages of a request are put into it together."""
+
+    def __init__(self, **settings):
+        self.memory = WaterfallMemory.from_defaults(tokenizer_fn=count_alone, **settings)
+
+    def request(self, new):
+        LOOP.run_until_complete(self.memory.aput_messages([to_message(item) for item in new]))
+        messages = LOOP.run_until_complete(self.memory.aget())
+        return [to_item(message) for message in messages], sum(map(self.memory._estimate_token_count, messages))
+
+
 def start(variant):
     buffer = lambda limit: Memory(ChatMemoryBuffer.from_defaults(token_limit=limit, tokenizer_fn=count))
     summary = lambda limit: Memory(
@@ -80,6 +102,8 @@ def start(variant):
         "buffer-3k": lambda: buffer(3_000),
         "buffer-30k": lambda: buffer(30_000),
         "summary-2k": lambda: summary(2_000),
+        "memory-30k": Waterfall,
+        "memory-4k": lambda: Waterfall(token_limit=4_000, token_flush_size=500),
         "summary-30k": lambda: summary(30_000),
     }[variant]()
 

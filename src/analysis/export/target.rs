@@ -183,6 +183,7 @@ macro_rules! targets {
 }
 
 targets![
+    "agent-framework-context-window",
     "agent-framework-results",
     "agent-framework-summary",
     "agent-framework-tools",
@@ -204,6 +205,7 @@ targets![
     "langchain-summarize",
     "langchain-trim",
     "llama-index-buffer",
+    "llama-index-memory",
     "llama-index-summary",
     "mini-swe-agent",
     "openai-agents-trimmer",

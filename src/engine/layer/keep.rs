@@ -8,6 +8,8 @@
 //! `remove_from = "middle"` keeps both ends within a size: as many of the oldest messages as of the newest (AutoGen). Of two messages
 //! that do not fit together, the older one stays, and the model does not see what it is asked.
 //!
+//! `remove_at_least` removes more at once than must go, so that the prompt changes less often (LlamaIndex's `Memory`).
+//!
 //! With turns, what one turn needs of another is lost, but within a turn everything stays: a single long turn is never shortened,
 //! and the provider writes the rest of the prompt into its cache again once per turn. With groups or a size, the prompt changes at
 //! nearly every call.
@@ -22,6 +24,7 @@
 //! ```
 
 mod ends;
+mod steps;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +38,7 @@ use crate::engine::size::Size;
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
 use ends::Ends;
+use steps::Steps;
 
 /// Settings of `keep`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +53,11 @@ pub struct Keep {
     /// Maximum size of the messages that stay, by the policy's `meter`; one message stays in any case.
     #[schemars(extend("x-unit" = "by meter"))]
     pub keep_recent_tokens: Option<Size>,
+    /// Minimum size, by the policy's `meter`, of the messages that leave at once: the oldest leave in steps of at least this size, each up
+    /// to the next position where a cut may be, until those that stay have at most `keep_recent_tokens`. With `cut = "turn"` or
+    /// `"typed"` and no typed message behind a step, the step ends at the last one before: the newest turn stays, however large it is.
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub remove_at_least: Option<Size>,
     /// Which messages go first while those that stay are larger than `keep_recent_tokens`.
     pub remove_from: RemoveFrom,
     /// Number of oldest messages to keep, such as the task.
@@ -81,6 +90,7 @@ impl Default for Keep {
             keep_recent_turns: None,
             keep_recent_groups: None,
             keep_recent_tokens: None,
+            remove_at_least: None,
             remove_from: RemoveFrom::Oldest,
             keep_first: 1,
             cut: CutRule::Batch,
@@ -108,8 +118,9 @@ impl Action for Keep {
             keeps_parts: false,
             stability: match (&self.marker, &self.keep_recent_tokens) {
                 (None, None) => Stability::Stable,
-                (None, Some(_)) => Stability::Alone,
-                (Some(_), _) => Stability::Unstable,
+                // Of the whole history, other steps may be left than of a copy that lacks its beginning.
+                (None, Some(_)) if self.remove_at_least.is_none() => Stability::Alone,
+                _ => Stability::Unstable,
             },
             max_messages: None,
             writes_markers: true,
@@ -154,6 +165,9 @@ impl Action for Keep {
         if self.remove_from == RemoveFrom::Middle {
             self.check_middle()?;
         }
+        if self.remove_at_least.is_some() && self.keep_recent_tokens.is_none() {
+            return Err(WrongSetting::new("remove_at_least", "`remove_at_least` needs `keep_recent_tokens`"));
+        }
         match numbers.into_iter().find(|(_, is_zero)| *is_zero == Some(true)) {
             Some((name, _)) => Err(WrongSetting::new(name, format!("`{name}` must be at least 1"))),
             None => Ok(()),
@@ -163,9 +177,10 @@ impl Action for Keep {
     fn restrict_schema(schema: &mut Value) {
         schema["if"] = json!({ "properties": { "remove_from": { "const": "middle" } }, "required": ["remove_from"] });
         schema["then"] = json!({
-            "properties": { "cut": { "const": "anywhere" }, "marker": false },
+            "properties": { "cut": { "const": "anywhere" }, "marker": false, "remove_at_least": false },
             "required": ["keep_recent_tokens", "cut"],
         });
+        schema["allOf"] = json!([{ "if": { "required": ["remove_at_least"] }, "then": { "required": ["keep_recent_tokens"] } }]);
     }
 }
 
@@ -176,6 +191,7 @@ impl Keep {
         match self {
             Self { keep_recent_tokens: None, .. } => wrong("remove_from", "needs `keep_recent_tokens`"),
             Self { marker: Some(_), .. } => wrong("marker", "has no `marker`"),
+            Self { remove_at_least: Some(_), .. } => wrong("remove_at_least", "has no `remove_at_least`"),
             Self { cut, .. } if *cut != CutRule::Anywhere => wrong("cut", "cuts anywhere: write `cut = \"anywhere\"`"),
             _ => Ok(()),
         }
@@ -187,8 +203,14 @@ impl Keep {
         let (start, cut, snap) = if let Some(tokens) = &self.keep_recent_tokens {
             let max_tokens = tokens.resolve(input.limits);
             let from = self.keep_first.min(context.len());
-            let start = tokens_start(context, input.meter, max_tokens, from, 1);
-            if start == from && !is_shortened {
+            let start = match &self.remove_at_least {
+                Some(step) => {
+                    let step = step.resolve(input.limits);
+                    Steps { meter: input.meter, max_tokens, step, cut: self.cut }.start(context, from)
+                }
+                None => tokens_start(context, input.meter, max_tokens, from, 1),
+            };
+            if start == from && (self.remove_at_least.is_some() || !is_shortened) {
                 return None;
             }
             (start, self.cut, Snap::Forward)

@@ -315,6 +315,10 @@ mod tests {
         assert!(fails(&persist, &[]).starts_with("p.toml:6: layer `micro`: only `clear` can select results by age"));
         let server = persist.replace("keep_recent = 3", "min_chars = 3\nscope = \"server\"");
         assert!(fails(&server, &[]).starts_with("p.toml:7: layer `micro`: a provider can edit its cache only in place"));
+        let steps = SMALL.replace("\"clear\"", "\"keep\"").replace("keep_recent = 3", "remove_at_least = 9");
+        assert_eq!(fails(&steps, &[]), "p.toml:6: layer `micro`: `remove_at_least` needs `keep_recent_tokens`");
+        let middle = format!("{steps}keep_recent_tokens = 99\nremove_from = \"middle\"\ncut = \"anywhere\"\n");
+        assert_eq!(fails(&middle, &[]), "p.toml:6: layer `micro`: `remove_from = \"middle\"` has no `remove_at_least`");
     }
 
     #[test]

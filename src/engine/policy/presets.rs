@@ -80,6 +80,8 @@ presets![
     "agent-framework-summary",
     "agent-framework-tools",
     "agent-framework-results",
+    "agent-framework-context-window",
+    "llama-index-memory",
 ];
 
 impl Preset {

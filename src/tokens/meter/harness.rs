@@ -46,7 +46,14 @@ impl Meter {
     pub fn counts_tokens(&self) -> bool {
         let is_in_tokens = matches!(
             self.unit,
-            SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::LangChain | SizeUnit::LlamaIndex | SizeUnit::Pi | SizeUnit::Fitted(_)
+            SizeUnit::O200k
+                | SizeUnit::Cl100k
+                | SizeUnit::LangChain
+                | SizeUnit::LlamaIndex
+                | SizeUnit::LlamaIndexMemory
+                | SizeUnit::Pi
+                | SizeUnit::AgentFramework
+                | SizeUnit::Fitted(_)
         );
         self.recorded || is_in_tokens || self.rounding != Rounding::No
     }
@@ -245,10 +252,21 @@ pub const METERS: &[MeterDescription] = &[
         source: "LlamaIndex's ChatMemoryBuffer and ChatSummaryMemoryBuffer, llama-index-core 0.14.25: _token_count_for_messages",
     },
     MeterDescription {
+        name: "llama-index-memory",
+        about: "tokens of cl100k_base of texts and results, and of the id that each result answers; tool calls count nothing",
+        source: "LlamaIndex's Memory, llama-index-core 0.14.25: _estimate_token_count",
+    },
+    MeterDescription {
         name: "recorded+pi",
         about: "the usage recorded for the last call, plus, for each message after it, UTF-16 units ÷ 4, rounded up; a call counts the \
                 tool's name and its arguments by JSON.stringify",
         source: "pi-coding-agent 0.87.1 core/compaction/compaction.js: estimateTokens",
+    },
+    MeterDescription {
+        name: "agent-framework",
+        about: "for each message its characters as JSON ÷ 4, rounded down, with all keys, and a message id of seven characters; the \
+                arguments of a call are a JSON text inside",
+        source: "agent-framework-core 1.23.0 _compaction.py: CharacterEstimatorTokenizer",
     },
     MeterDescription {
         name: "messages",

@@ -3,7 +3,13 @@
 //!
 //! Source: llama-index-core 0.14.25 `memory/chat_memory_buffer.py`, `memory/chat_summary_memory_buffer.py`:
 //! `_token_count_for_messages`; its default tokenizer is that of gpt-3.5-turbo, cl100k_base.
+//!
+//! `Memory` counts otherwise: a response with calls alone is nothing, and with a result it counts the id of its call, as Python writes the
+//! dict that holds it. Source: `memory/memory.py`: `_estimate_token_count`.
 
+use serde_json::json;
+
+use super::python_text;
 use super::tokens::Vocabulary;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 
@@ -21,4 +27,11 @@ pub fn block_tokens(block: &Block) -> u64 {
 /// Returns the tokens of a message whose blocks have these.
 pub fn message_tokens(role: Role, tokens: u64) -> u64 {
     if role == Role::Assistant && tokens == 0 { NO_CONTENT } else { tokens }
+}
+
+/// Returns the tokens of a block that count in its message in a `Memory`.
+pub fn memory_block_tokens(block: &Block) -> u64 {
+    let id = || json!({ "tool_call_id": block.wire.get("tool_use_id").cloned().unwrap_or_default() });
+    let is_result = matches!(block.kind, BlockKind::ToolResult(_));
+    block_tokens(block) + if is_result { Vocabulary::Cl100k.count(&python_text::repr(&id())) } else { 0 }
 }

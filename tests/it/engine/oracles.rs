@@ -108,6 +108,20 @@ const ORACLES: &[Oracle] = &[
     oracle("llama-index-buffer", &["window.keep_recent_tokens=30000"], "llama_index", "buffer-30k"),
     oracle("llama-index-summary", &[], "llama_index", "summary-2k"),
     oracle("llama-index-summary", &["auto.keep_recent_tokens=30000"], "llama_index", "summary-30k"),
+    oracle(
+        "agent-framework-context-window",
+        &["window=128000", "max_output=16384"],
+        "agent_framework",
+        "context-window-128000-16384",
+    ),
+    oracle(
+        "agent-framework-context-window",
+        &["window=20000", "max_output=4000", "tools.keep_recent_groups=2"],
+        "agent_framework",
+        "context-window-20000-4000",
+    ),
+    oracle("llama-index-memory", &[], "llama_index", "memory-30k"),
+    oracle("llama-index-memory", &["window.keep_recent_tokens=2800", "window.remove_at_least=500"], "llama_index", "memory-4k"),
     oracle("strands-summary", &["auto.when=always", "auto.meter=messages", "auto.threshold=40"], "strands", "summarizing-40"),
     oracle(
         "strands-summary",
@@ -187,8 +201,9 @@ fn reuses_ids(conversation: &Conversation) -> bool {
     conversation.pairs.iter().any(|pair| !ids.insert(&pair.id))
 }
 
-/// Drivers of programs that count the tokens of a message's texts together: a quirk that their presets name.
-const QUIRK_OF_TEXTS: [&str; 1] = ["llama_index"];
+/// Drivers that give a program the texts of a message as one, where it counts their size. If it would count them as one, too, the presets
+/// name it as a quirk.
+const QUIRK_OF_TEXTS: [&str; 2] = ["llama_index", "agent_framework"];
 
 /// Whether texts lie side by side in a message: a driver gives the program one text, of which a token may reach over the border.
 fn joins_texts(conversation: &Conversation) -> bool {

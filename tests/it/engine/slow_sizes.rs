@@ -19,6 +19,8 @@ pub fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
         SizeUnit::LangChain => context.messages().iter().map(|sent| langchain(context, sent)).sum(),
         SizeUnit::LlamaIndex => context.messages().iter().map(|sent| llama_index(context, sent)).sum(),
         SizeUnit::Pi => context.messages().iter().map(|sent| pi(context, sent)).sum(),
+        SizeUnit::LlamaIndexMemory => context.messages().iter().map(|sent| llama_index_memory(context, sent)).sum(),
+        SizeUnit::AgentFramework => context.messages().iter().map(|sent| agent_framework(context, sent)).sum(),
         SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
         measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
     }
@@ -73,6 +75,38 @@ fn pi(context: &Context, sent: &ContextMessage) -> u64 {
     };
     let blocks = sent.blocks.iter().map(|id| length(context.block(*id)));
     (blocks.sum::<usize>() as u64).div_ceil(4)
+}
+
+/// Returns the estimate of one message by LlamaIndex's `Memory`: its content, and the ids of its results.
+fn llama_index_memory(context: &Context, sent: &ContextMessage) -> u64 {
+    let results = sent.blocks.iter().map(|id| context.block(*id)).filter(|block| matches!(block.kind, BlockKind::ToolResult(_)));
+    let ids =
+        results.map(|block| SizeUnit::Cl100k.text(&python_text::repr(&json!({"tool_call_id": block.wire()["tool_use_id"]}))));
+    let without_ids = llama_index(context, &ContextMessage { role: Role::User, ..sent.clone() });
+    without_ids + ids.sum::<u64>()
+}
+
+/// Returns the estimate of one message by Microsoft's agent-framework, from its JSON.
+fn agent_framework(context: &Context, sent: &ContextMessage) -> u64 {
+    let content = |id: &BlockId| {
+        let block = context.block(*id);
+        let (wire, text) = (block.wire(), block.text());
+        match block.kind {
+            BlockKind::Text => json!({"additional_properties": {}, "text": text, "type": "text"}),
+            BlockKind::Thinking => json!({"additional_properties": {}, "text": text, "type": "text_reasoning"}),
+            BlockKind::ToolUse(_) => {
+                json!({"additional_properties": {}, "arguments": text, "call_id": wire["id"], "hosted": false,
+                "name": wire["name"], "type": "function_call"})
+            }
+            BlockKind::ToolResult(_) => json!({"additional_properties": {}, "call_id": wire["tool_use_id"], "result": text,
+                "type": "function_result"}),
+            BlockKind::Media | BlockKind::Other => wire.clone(),
+        }
+    };
+    let contents: Vec<Value> = sent.blocks.iter().map(content).collect();
+    let message = json!({"contents": contents, "message_id": "msg_100", "role": sent.role.as_str()});
+    let written = python_text::dumps(&message, false);
+    (written.chars().count() as u64 - 5 * halves(&message.to_string())) / 4
 }
 
 fn halves(text: &str) -> u64 {

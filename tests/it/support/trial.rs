@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 45] = [
+const LOW: [(&str, &[&str]); 49] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -178,6 +178,16 @@ const LOW: [(&str, &[&str]); 45] = [
     ("agent-framework-summary", &["auto.threshold=3", "auto.keep_recent_messages=2", "auto.max_tokens=9"]),
     ("agent-framework-tools", &["tools.scope=request", "tools.keep_recent_groups=2"]),
     ("agent-framework-results", &["tools.keep_recent_groups=0", "tools.max_chars=60"]),
+    (
+        "agent-framework-context-window",
+        &["tools.threshold=150", "tools.keep_recent_groups=1", "window.threshold=200", "window.keep_recent_tokens=150"],
+    ),
+    ("llama-index-memory", &["window.keep_recent_tokens=40", "window.remove_at_least=15"]),
+    (
+        "llama-index-memory",
+        &["window.keep_recent_tokens=60", "window.remove_at_least=25", "window.cut=batch", "window.keep_first=1"],
+    ),
+    ("llama-index-memory", &["window.scope=request", "window.keep_recent_tokens=40", "window.remove_at_least=15"]),
     ("kimi-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
     ("opencode", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
