@@ -88,7 +88,8 @@ class Waterfall:
         self.memory = WaterfallMemory.from_defaults(tokenizer_fn=count_alone, **settings)
 
     def request(self, new):
-        LOOP.run_until_complete(self.memory.aput_messages([to_message(item) for item in new]))
+        if new:
+            LOOP.run_until_complete(self.memory.aput_messages([to_message(item) for item in new]))
         messages = LOOP.run_until_complete(self.memory.aget())
         return [to_item(message) for message in messages], sum(map(self.memory._estimate_token_count, messages))
 
