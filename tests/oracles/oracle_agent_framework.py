@@ -28,11 +28,11 @@ from recordings import serve
 def to_message(item):
     match item:
         case ["user", text]:
-            return Message(role="user", contents=[Content.from_text(text)])
+            return Message(role="user", contents=[Content.from_text(part) for part in text.parts])
         case ["result", call, text]:
             return Message(role="tool", contents=[Content.from_function_result(call, result=text)])
         case ["assistant", text, calls]:
-            texts = [Content.from_text(text)] if text or not calls else []
+            texts = [Content.from_text(part) for part in text.parts]
             calls = [Content.from_function_call(call, name, arguments=written(args)) for call, name, args in calls]
             return Message(role="assistant", contents=texts + calls)
 
@@ -43,12 +43,11 @@ def written(arguments):
 
 
 def to_item(message):
-    first = message.contents[0]
-    if message.role == "user":
-        return ["user", first.text]
-    if message.role == "tool":
-        return ["result", first.call_id, first.result]
     text = "".join(content.text for content in message.contents if content.type == "text")
+    if message.role == "user":
+        return ["user", text]
+    if message.role == "tool":
+        return ["result", message.contents[0].call_id, message.contents[0].result]
     calls = [content for content in message.contents if content.type == "function_call"]
     return ["assistant", text, [[call.call_id, call.name, json.loads(call.arguments)] for call in calls]]
 

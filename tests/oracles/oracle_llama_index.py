@@ -73,9 +73,25 @@ class Memory:
         return [to_item(message) for message in self.memory.get()], None
 
 
+def to_blocks(item):
+    """A message with its texts apart, which a memory counts one by one."""
+    kind, *_, text = item if item[0] != "assistant" else item[:2]
+    message = to_message(item)
+    texts = [TextBlock(text=part) for part in ([text] if kind == "result" else text.parts)]
+    message.blocks = texts + [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    return message
+
+
+def from_blocks(message):
+    texts = [block for block in message.blocks if isinstance(block, TextBlock)]
+    calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    joined = TextBlock(text="".join(block.text for block in texts))
+    return to_item(ChatMessage(role=message.role, blocks=[joined, *calls], additional_kwargs=message.additional_kwargs))
+
+
 def count_alone(text):
     """Counts one content, or the ids beside it."""
-    return range(tokens(text.removeprefix(START).removesuffix(END)))
+    return range(tokens(text))
 
 
 LOOP = asyncio.new_event_loop()
@@ -89,9 +105,9 @@ class Waterfall:
 
     def request(self, new):
         if new:
-            LOOP.run_until_complete(self.memory.aput_messages([to_message(item) for item in new]))
+            LOOP.run_until_complete(self.memory.aput_messages([to_blocks(item) for item in new]))
         messages = LOOP.run_until_complete(self.memory.aget())
-        return [to_item(message) for message in messages], sum(map(self.memory._estimate_token_count, messages))
+        return [from_blocks(message) for message in messages], sum(map(self.memory._estimate_token_count, messages))
 
 
 def start(variant):

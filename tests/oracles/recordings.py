@@ -17,17 +17,30 @@ import subprocess
 import sys
 
 
+class Text(str):
+    """The text of a message, which may have several parts."""
+
+    def __new__(cls, parts):
+        text = super().__new__(cls, "".join(parts))
+        text.parts = parts
+        return text
+
+
+def text_of(parts):
+    return Text([part["text"] for part in parts if "text" in part])
+
+
 def items(message):
     """The items of one message: what a harness would store apart, with each result alone."""
     if message["role"] == "assistant":
         calls = [[part["id"], part["name"], part["input"]] for part in message["content"] if "name" in part]
-        return [["assistant", "".join(part.get("text", "") for part in message["content"]), calls]]
+        return [["assistant", text_of(message["content"]), calls]]
     found = []
     for is_result, parts in itertools.groupby(message["content"], lambda part: "result" in part):
         if is_result:
             found += [["result", part["id"], part["result"]] for part in parts]
         else:
-            found.append(["user", "".join(part["text"] for part in parts)])
+            found.append(["user", text_of(parts)])
     return found
 
 

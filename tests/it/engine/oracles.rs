@@ -201,9 +201,8 @@ fn reuses_ids(conversation: &Conversation) -> bool {
     conversation.pairs.iter().any(|pair| !ids.insert(&pair.id))
 }
 
-/// Drivers that give a program the texts of a message as one, where it counts their size. If it would count them as one, too, the presets
-/// name it as a quirk.
-const QUIRK_OF_TEXTS: [&str; 2] = ["llama_index", "agent_framework"];
+/// Drivers of programs that count the tokens of a message's texts together: a quirk that their presets name.
+const QUIRK_OF_TEXTS: [&str; 1] = ["llama_index"];
 
 /// Whether texts lie side by side in a message: a driver gives the program one text, of which a token may reach over the border.
 fn joins_texts(conversation: &Conversation) -> bool {
