@@ -41,6 +41,7 @@ use super::{
 };
 use crate::engine::context::Edit;
 use crate::engine::size::Size;
+use crate::util::template::has_placeholder;
 
 /// Settings of `clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -136,6 +137,10 @@ impl Action for Clear {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
+        if self.save_to.is_some() && !has_placeholder(&self.placeholder, "path") {
+            let why = "with `save_to`, the placeholder must name the file: write `{path}` in it";
+            return Err(WrongSetting::new("placeholder", why));
+        }
         if self.preview_chars > 0 && self.save_to.is_none() {
             return Err(WrongSetting::new("preview_chars", "`preview_chars` needs `save_to`"));
         }

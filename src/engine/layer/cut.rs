@@ -41,7 +41,7 @@ pub enum Snap {
     /// there is no cut.
     Forward,
     /// To newer messages, or if none of them may begin a tail, to older ones: with `cut = "turn"` to the next typed message, or else to
-    /// the one before (Gemini CLI).
+    /// the one before (Gemini CLI). Some message stays.
     Either,
 }
 
@@ -70,7 +70,8 @@ impl CutRule {
             Snap::Either => {
                 let forward = if self == Self::Turn { Self::Typed } else { self };
                 let adjusted = forward.move_forward(context, tail);
-                if adjusted < context.len() { adjusted } else { self.move_back(context, tail, known) }
+                let newest = context.len().saturating_sub(1);
+                if adjusted < context.len() { adjusted } else { self.move_back(context, tail.min(newest), known) }
             }
         }
     }
@@ -83,6 +84,15 @@ impl CutRule {
             _ if adjusted < context.len() => adjusted,
             Self::Typed => tail.max(context.len().saturating_sub(1)),
             _ => self.adjust_tail(Snap::Back, context, tail),
+        }
+    }
+
+    /// Returns a position that no tail begins behind, wherever the search for it starts. It is known at once, so a layer that can do
+    /// nothing in a long turn need not look through it again at each call.
+    pub fn latest(self, snap: Snap, context: &Context) -> usize {
+        match (self, snap) {
+            (Self::Turn | Self::Typed, Snap::Either) => context.newest_typed().unwrap_or(0),
+            _ => context.len(),
         }
     }
 

@@ -315,6 +315,10 @@ mod tests {
         assert!(fails(&persist, &[]).starts_with("p.toml:6: layer `micro`: only `clear` can select results by age"));
         let server = persist.replace("keep_recent = 3", "min_chars = 3\nscope = \"server\"");
         assert!(fails(&server, &[]).starts_with("p.toml:7: layer `micro`: a provider can edit its cache only in place"));
+        let saved = SMALL.replace("keep_recent = 3", "preview_chars = 9");
+        assert_eq!(fails(&saved, &[]), "p.toml:6: layer `micro`: `preview_chars` needs `save_to`");
+        let saved = SMALL.replace("keep_recent = 3", "save_to = \"out\"");
+        assert!(fails(&saved, &[]).contains(": with `save_to`, the placeholder must name the file"));
         let steps = SMALL.replace("\"clear\"", "\"keep\"").replace("keep_recent = 3", "remove_at_least = 9");
         assert_eq!(fails(&steps, &[]), "p.toml:6: layer `micro`: `remove_at_least` needs `keep_recent_tokens`");
         let middle = format!("{steps}keep_recent_tokens = 99\nremove_from = \"middle\"\ncut = \"anywhere\"\n");

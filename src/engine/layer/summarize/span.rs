@@ -12,6 +12,9 @@ impl Summarize {
     /// Returns the messages that the summary replaces.
     pub(super) fn span(&self, input: &LayerInput, run: &mut KnownRun) -> Range<usize> {
         let context = input.context;
+        if self.cut.latest(self.snap, context) < self.keep_first + self.min_span {
+            return 0..0;
+        }
         let (head, tail) = match self.keep {
             KeptTail::Entered => (self.keep_first, input.first_new),
             KeptTail::Recent => {
