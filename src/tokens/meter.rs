@@ -110,6 +110,12 @@ impl SizeUnit {
         !has_own_rules
     }
 
+    /// Returns whether it is a number of tokens, and not of characters, bytes or messages.
+    pub(super) fn counts_tokens(self) -> bool {
+        let counts_text = matches!(self, SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16);
+        !counts_text && self != SizeUnit::Messages && self.notation().is_none()
+    }
+
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
     pub fn block(self, block: &Block, plain: bool) -> u64 {
         match self.notation() {

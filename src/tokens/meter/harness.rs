@@ -44,18 +44,7 @@ impl Meter {
 
     /// Returns whether it estimates tokens, and not characters or bytes.
     pub fn counts_tokens(&self) -> bool {
-        let is_in_tokens = matches!(
-            self.unit,
-            SizeUnit::O200k
-                | SizeUnit::Cl100k
-                | SizeUnit::LangChain
-                | SizeUnit::LlamaIndex
-                | SizeUnit::LlamaIndexMemory
-                | SizeUnit::Pi
-                | SizeUnit::AgentFramework
-                | SizeUnit::Fitted(_)
-        );
-        self.recorded || is_in_tokens || self.rounding != Rounding::No
+        self.recorded || self.unit.counts_tokens() || self.rounding != Rounding::No
     }
 
     /// Converts a size in the meter's unit to the estimate.
