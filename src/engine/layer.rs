@@ -18,7 +18,7 @@ pub mod recorded;
 mod renamed;
 pub mod restore;
 mod result_filter;
-mod saved_path;
+mod saved_result;
 pub mod summarize;
 mod tail;
 pub mod truncate;

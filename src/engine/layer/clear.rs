@@ -161,7 +161,7 @@ impl Action for Clear {
         } else {
             self.take_old(input, &mut state.cursor, 0)
         };
-        let (edits, files) = self.edits(input.context, &candidates);
+        let (edits, files) = (self.edits(input.context, &candidates), self.files(input.context, &candidates));
         Proposal { edits, files, ..Proposal::default() }
     }
 }
@@ -253,6 +253,6 @@ impl Clear {
             let after = context.rewritten_size(&context.rewritten(id, field, value, message.is_string_content), unit);
             context.block_size(id, unit).cast_signed() - after.cast_signed()
         };
-        self.edits(context, candidates).0.into_iter().map(freed_by_edit).sum()
+        self.edits(context, candidates).into_iter().map(freed_by_edit).sum()
     }
 }

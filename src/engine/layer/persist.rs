@@ -26,18 +26,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
-use super::saved_path::saved_path;
+use super::saved_result::SavedResult;
 use super::{
-    Action, BlockPosition, LayerInput, LayerTraits, ListContent, NewFile, Proposal, Remains, ResultFilter, ScanCursor, Stability,
-    Timing,
+    Action, BlockPosition, LayerInput, LayerTraits, ListContent, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing,
 };
 use crate::engine::context::Context;
-use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
 use crate::tokens::meter::{SizeUnit, python};
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
-use crate::util::text;
 
 /// Settings of `persist`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -137,7 +134,7 @@ impl Action for Persist {
                 for candidate in results {
                     let limit = self.tool_limits.get(input.context.tool_name(candidate.pair)).copied();
                     let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
-                    if self.content_size(&candidate) > limit && self.may_persist(input, &candidate) {
+                    if self.content_size(&candidate) > limit {
                         self.persist(input, &candidate, &mut proposal);
                     }
                 }
@@ -165,8 +162,7 @@ impl Persist {
             if total <= limit {
                 break;
             }
-            if self.may_persist(input, &candidate) {
-                let marker = self.persist(input, &candidate, proposal);
+            if let Some(marker) = self.persist(input, &candidate, proposal) {
                 total = total - size + self.text_size(&marker);
             }
         }
@@ -181,27 +177,18 @@ impl Persist {
             && context.message_size(message, SizeUnit::PyRepr) <= limit
     }
 
-    /// Returns whether a result may be persisted. A marker that is itself over the limit must not overwrite the file it names.
-    fn may_persist(&self, input: &LayerInput, candidate: &Candidate) -> bool {
-        let is_marker =
-            input.context.is_synthetic(candidate.id) && self.content(candidate).contains(&self.path(input, candidate));
-        self.filter.may_edit(input.context, candidate) && !is_marker
-    }
-
-    fn path(&self, input: &LayerInput, candidate: &Candidate) -> String {
-        saved_path(&self.path, input.context, candidate, self.clean_id)
-    }
-
-    /// Moves one result to disk and returns the marker that replaces it.
-    fn persist(&self, input: &LayerInput, candidate: &Candidate, proposal: &mut Proposal) -> String {
-        let content = self.content(candidate);
-        let path = self.path(input, candidate);
-        let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
-        let head = text::head(&content, self.preview_chars);
-        let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
-        proposal.files.push(NewFile { kind: FileKind::Persisted, block: Some(candidate.id), path, text: content.to_string() });
+    /// Moves one result to disk, if the rules allow it, and returns the marker that replaces it.
+    fn persist(&self, input: &LayerInput, candidate: &Candidate, proposal: &mut Proposal) -> Option<String> {
+        if !self.filter.may_edit(input.context, candidate) {
+            return None;
+        }
+        let saved = SavedResult::new(&self.path, self.clean_id, self.content(candidate), input.context, candidate)?;
+        let size = format!("{:.1}KB", saved.text.len() as f64 / 1024.0);
+        let values = [("path", &*saved.path), ("head", saved.head(self.preview_chars)), ("size", &size)];
+        let marker = fill(&self.marker, &values);
+        proposal.files.push(saved.into_file(candidate));
         proposal.edits.push(candidate.position.with_content(marker.clone()));
-        marker
+        Some(marker)
     }
 
     fn content<'a>(&self, candidate: &Candidate<'a>) -> Cow<'a, str> {

@@ -7,46 +7,45 @@ use serde_json::{Map, Value};
 use super::Clear;
 use crate::engine::context::{Context, Edit};
 use crate::engine::layer::result_filter::Candidate;
-use crate::engine::layer::saved_path::saved_path;
-use crate::engine::layer::{BlockPosition, FileKind, NewFile};
+use crate::engine::layer::saved_result::SavedResult;
+use crate::engine::layer::{BlockPosition, NewFile};
 use crate::tokens::meter::python_text;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 use crate::util::template::{fill, has_placeholder};
-use crate::util::text;
 
 impl Clear {
-    /// Returns the edits that clear these results, and the files in which they are saved; none for results that are already cleared.
-    pub(super) fn edits(&self, context: &Context, candidates: &[Candidate]) -> (Vec<Edit>, Vec<NewFile>) {
+    /// Returns the edits that clear these results; none for results that are already cleared.
+    pub(super) fn edits(&self, context: &Context, candidates: &[Candidate]) -> Vec<Edit> {
         let mut cleared_calls = BTreeSet::new();
-        let (mut edits, mut files) = (Vec::new(), Vec::new());
+        let mut edits = Vec::new();
         for candidate in candidates {
             // Two results may belong to one call.
             let call = if self.clear_inputs { find_call_with_input(context, candidate) } else { None };
             edits.extend(call.filter(|call| cleared_calls.insert(*call)).map(clear_input));
-            match &self.save_to {
-                None => edits.extend(self.clear_content(context, candidate)),
-                Some(path) => {
-                    let Some((marker, file)) = self.save(path, context, candidate) else { continue };
-                    edits.push(candidate.position.with_content(marker));
-                    files.push(file);
-                }
-            }
+            edits.extend(match self.save_to {
+                None => self.clear_content(context, candidate),
+                Some(_) => self.point_to_file(context, candidate),
+            });
         }
-        (edits, files)
+        edits
     }
 
-    /// Returns what replaces a result that is saved, and its file; `None` for the marker of a result that is saved already.
-    fn save(&self, path: &str, context: &Context, candidate: &Candidate) -> Option<(String, NewFile)> {
-        let path = saved_path(path, context, candidate, true);
+    /// Returns the files in which these results are saved; none for results that are already saved, and without `save_to`.
+    pub(super) fn files(&self, context: &Context, candidates: &[Candidate]) -> Vec<NewFile> {
+        candidates.iter().filter_map(|candidate| Some(self.saved(context, candidate)?.into_file(candidate))).collect()
+    }
+
+    fn saved<'a>(&self, context: &Context, candidate: &Candidate<'a>) -> Option<SavedResult<'a>> {
         let text = self.filter.lists.content(candidate.block).unwrap_or_default();
-        if context.is_synthetic(candidate.id) && text.contains(&path) {
-            return None;
-        }
-        let lines = python_text::line_count(&text).to_string();
-        let head = text::head(&text, self.preview_chars);
-        let tool = context.tool_name(candidate.pair);
-        let marker = fill(&self.placeholder, &[("tool", tool), ("lines", &lines), ("path", &path), ("head", head)]);
-        Some((marker, NewFile { kind: FileKind::Persisted, block: Some(candidate.id), path, text: text.into_owned() }))
+        SavedResult::new(self.save_to.as_deref()?, true, text, context, candidate)
+    }
+
+    fn point_to_file(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
+        let saved = self.saved(context, candidate)?;
+        let (tool, lines) = (context.tool_name(candidate.pair), python_text::line_count(&saved.text).to_string());
+        let head = saved.head(self.preview_chars);
+        let marker = fill(&self.placeholder, &[("tool", tool), ("lines", &lines), ("path", &saved.path), ("head", head)]);
+        Some(candidate.position.with_content(marker))
     }
 
     fn clear_content(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
