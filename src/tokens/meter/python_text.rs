@@ -29,17 +29,13 @@ pub fn repr(value: &Value) -> String {
 
 /// Returns the length of the list that Python's `splitlines` makes of a text.
 pub fn line_count(text: &str) -> usize {
-    let mut lines = 0;
-    let mut chars = text.chars().peekable();
-    let mut is_open = false;
-    while let Some(c) = chars.next() {
-        is_open = !matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
-        lines += usize::from(!is_open);
-        if c == '\r' {
-            chars.next_if_eq(&'\n');
-        }
-    }
-    lines + usize::from(is_open)
+    const WIDE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r' | 0xb | 0xc | 0x1c..=0x1e);
+    let ends = text.bytes().filter(is_end).count();
+    let pairs = if text.contains('\r') { text.matches("\r\n").count() } else { 0 };
+    let wide_ends = if text.is_ascii() { 0 } else { text.matches(WIDE_ENDS).count() };
+    let is_open = !text.is_empty() && !text.as_bytes().last().is_some_and(is_end) && !text.ends_with(WIDE_ENDS);
+    ends - pairs + wide_ends + usize::from(is_open)
 }
 
 /// Returns Python's `json.dumps` of a value.
@@ -183,8 +179,8 @@ mod tests {
     /// The expected text is from Python 3.11.
     #[test]
     fn lines_are_counted_as_splitlines_does() {
-        let texts = ["", "a", "a\n", "\n", "a\r\nb", "a\r\n\r\n", "a\u{2028}b\u{c}", "a\n\rb"];
-        assert_eq!(texts.map(line_count), [0, 1, 1, 1, 2, 2, 2, 3]);
+        let texts = ["", "a", "a\n", "\n", "a\r\nb", "a\r\n\r\n", "a\u{2028}b\u{c}", "a\n\rb", "a\u{2029}", "\u{85}é"];
+        assert_eq!(texts.map(line_count), [0, 1, 1, 1, 2, 2, 2, 3, 1, 2]);
     }
 
     #[test]
