@@ -40,6 +40,7 @@ presets![
     "sliding-window",
     "swe-agent",
     "mini-swe-agent",
+    "smolagents",
     "langchain-clear",
     "openai-agents-trimmer",
     "autogen-buffered",
@@ -82,6 +83,8 @@ presets![
     "agent-framework-results",
     "agent-framework-context-window",
     "llama-index-memory",
+    "camel",
+    "aider",
 ];
 
 impl Preset {

@@ -136,6 +136,8 @@ const ORACLES: &[Oracle] = &[
     oracle("pi", &["meter=pi", "auto.threshold=100000"], "pi", "100k-20k"),
     oracle("pi", &["meter=pi", "auto.threshold=12000", "auto.keep_recent_tokens=2000"], "pi", "12k-2k"),
     oracle("mini-swe-agent", &[], "mini_swe_agent", "default"),
+    oracle("smolagents", &[], "smolagents", "50000"),
+    oracle("smolagents", &["cap.max_chars=2499", "cap.keep_head=1250", "cap.keep_tail=1249"], "smolagents", "2500"),
     oracle("openhands-recent", &[], "openhands_v0", "recent-100"),
     oracle("openhands-recent", &["window.max_messages=11"], "openhands_v0", "recent-12"),
     oracle("openhands-amortized", &[], "openhands_v0", "amortized-100"),

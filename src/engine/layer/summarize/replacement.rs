@@ -38,6 +38,7 @@ impl Summarize {
         let into = question.into_iter().chain([NewMessage::text(self.role, text)]).chain(ack).collect();
         let mut edits = Vec::new();
         if let Some(go_on) = self.go_on.as_deref() {
+            let go_on = fill(go_on, &[("request", input.user_request)]);
             edits.push(Edit::Insert { at: input.context.len(), message: NewMessage::text(Role::User, go_on) });
         }
         let kept = self.kept_users(input, span.clone());

@@ -95,7 +95,7 @@ pub struct Summarize {
     pub question: Option<Box<str>>,
     /// Assistant message behind the summary. Without it there is no message.
     pub ack: Option<Box<str>>,
-    /// User message behind the messages that stay. Without it there is no message.
+    /// User message behind the messages that stay; `{request}` is the newest request. Without it there is no message.
     pub go_on: Option<Box<str>>,
     /// `true`: pass the `focus` of the compact tool to the summarizer.
     pub focus: bool,
