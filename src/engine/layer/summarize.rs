@@ -11,6 +11,9 @@
 //! Some summarizers read little: LangChain's reads the newest 4,000 tokens of the span (`input_tokens`), from a typed message on
 //! (`input_start`). Where an agent works long on one message, there is none, and a fixed text (`unread`) replaces the history.
 //!
+//! Cline's replaces nothing of the newest turn (`protect_turns`), so that in a long turn nothing more can go once the turns before it
+//! are a summary.
+//!
 //! ```toml
 //! [[layer]]
 //! id = "auto"

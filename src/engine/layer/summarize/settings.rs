@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InputStart, KeptTail, OnCap, SpanUnit};
 use crate::engine::layer::cut::{CutRule, Snap};
+use crate::engine::layer::{TurnCount, turn_count};
 use crate::engine::size::Size;
 use crate::engine::summarizer::Side;
 use crate::llm::prompt::Instructions;
@@ -45,6 +46,10 @@ pub struct Summarize {
     /// `true`: the first context, which is what the harness wrote before the first response, is put again in front of the newest
     /// message that `keep_users` keeps.
     pub first_context: bool,
+    /// Number of newest turns of which no message is replaced, unless they begin with the first message; `true` is 1.
+    #[serde(deserialize_with = "turn_count")]
+    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
+    pub protect_turns: usize,
     /// Number of oldest messages to keep in front of the summary.
     #[schemars(extend("x-unit" = "messages"))]
     pub keep_first: usize,
@@ -128,6 +133,7 @@ impl Default for Summarize {
             keep_users: None,
             users_marker: None,
             first_context: false,
+            protect_turns: 0,
             keep_first: 0,
             cut: CutRule::Batch,
             snap: Snap::Back,

@@ -6,19 +6,20 @@ use super::{InputStart, KeptTail, SpanUnit, Summarize};
 use crate::engine::context::ContextMessage;
 use crate::engine::layer::LayerInput;
 use crate::engine::layer::cut::{CutRule, KnownRun};
-use crate::engine::layer::tail::{groups_start, last_start_of, tokens_start};
+use crate::engine::layer::tail::{groups_start, last_start_of, tokens_start, turns_start};
 
 impl Summarize {
     /// Returns the messages that the summary replaces.
     pub(super) fn span(&self, input: &LayerInput, run: &mut KnownRun) -> Range<usize> {
         let context = input.context;
-        if self.cut.latest(self.snap, context) < self.keep_first + self.min_span {
+        let end = self.cut.latest(self.snap, context).min(self.protected_from(input));
+        if end < self.keep_first + self.min_span {
             return 0..0;
         }
         let (head, tail) = match self.keep {
             KeptTail::Entered => (self.keep_first, input.first_new),
             KeptTail::Recent => {
-                let tail = self.tail(input).min(self.share_end(input).max(1));
+                let tail = self.tail(input).min(self.share_end(input).max(1)).min(self.protected_from(input));
                 let head = self.keep_first.min(tail);
                 // Without a head there is no cut at its end.
                 let head = if head > 0 { self.cut.adjust_head(context, head..tail) } else { 0 };
@@ -30,6 +31,14 @@ impl Summarize {
             }
         };
         head.min(tail)..tail
+    }
+
+    /// Returns where the turns begin that stay whole; the end of the context if there are none, or if nothing is in front of them.
+    fn protected_from(&self, input: &LayerInput) -> usize {
+        match turns_start(input.context, self.protect_turns) {
+            0 => input.context.len(),
+            start => start,
+        }
     }
 
     /// Returns where the messages that stay would begin if a cut could be anywhere.
