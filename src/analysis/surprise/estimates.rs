@@ -74,8 +74,8 @@ impl BitsGroup {
             lost_in_context: sessions.mean(uses, |used| (!gone(used)).then_some(used.lost)),
             unrelated: sessions.mean(uses, |used| used.other_fact_full),
             guessed: guessed(uses),
-            auc: auc(&judged, sessions.count(), seed),
-            auc_against_control: auc(&against_control, sessions.count(), seed),
+            auc: auc(&judged, &sessions.resamples),
+            auc_against_control: auc(&against_control, &sessions.resamples),
             rank_correlation: sessions.rank_correlation(uses, |used| if gone(used) { used.weight } else { 0.0 }),
         }
     }

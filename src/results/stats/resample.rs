@@ -35,10 +35,15 @@ impl Resamples {
         Self { resamples, counts }
     }
 
-    /// Returns how often a session is in a resample.
-    pub fn count(&self, session: usize, resample: usize) -> f64 {
-        let group = group_of(session);
-        self.counts.get(group * self.resamples + resample).map_or(0.0, |count| f64::from(*count))
+    /// Returns the number of resamples.
+    pub fn count(&self) -> usize {
+        self.resamples
+    }
+
+    /// Returns how often a session is in each resample.
+    pub fn counts(&self, session: usize) -> &[f32] {
+        let begin = group_of(session) * self.resamples;
+        &self.counts[begin..begin + self.resamples]
     }
 
     /// Returns the total of a column in each resample, from the contributions of the sessions (`None`: the session has no value).

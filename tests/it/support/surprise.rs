@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use recompact::analysis::surprise::{LearnedElsewhere, Outcome, Plan, ScoredUse, SurpriseResults};
 use recompact::facts::extract::FactKind;
@@ -13,8 +14,11 @@ pub const MODELS: [&str; 2] = ["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"];
 /// What was asked for.
 const PLAN: Plan = Plan { questions: 640, max_context: 512, seed: 1 };
 
+/// The results of both models, computed once for all tests.
+pub static RESULTS: LazyLock<[SurpriseResults; 2]> = LazyLock::new(|| MODELS.map(results));
+
 /// Returns the results of a model, with weights that were learned on other repositories: those of the program were learned on these.
-pub fn results(model: &str) -> SurpriseResults {
+fn results(model: &str) -> SurpriseResults {
     let mut uses = uses(model);
     let weights: Vec<f64> = {
         let learned = LearnedElsewhere::new(&uses);

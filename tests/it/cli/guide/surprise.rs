@@ -3,7 +3,7 @@
 use recompact::analysis::surprise::{BitsGroup, Estimate, Grouping, SurpriseResults};
 
 use super::blocks::table;
-use crate::support::surprise::{MODELS, results};
+use crate::support::surprise::{MODELS, RESULTS};
 
 /// Formats a number with its interval: `0.81 (0.78 to 0.84)`.
 fn shown(Estimate { value, interval }: Estimate, digits: usize) -> String {
@@ -21,7 +21,7 @@ fn size(model: &str) -> &str {
 
 /// A row for each group of some groupings, and some columns for each model.
 fn groups<const N: usize>(groupings: &[Grouping], columns: [&str; N], cells: impl Fn(&BitsGroup) -> [String; N]) -> String {
-    let models: Vec<SurpriseResults> = MODELS.iter().map(|model| results(model)).collect();
+    let models: &[SurpriseResults] = &*RESULTS;
     let of_models = MODELS.iter().flat_map(|model| columns.map(|column| format!("{column}, {}", size(model))));
     let head: Vec<String> = ["", "uses", "sessions"].map(str::to_owned).into_iter().chain(of_models).collect();
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -52,7 +52,7 @@ pub fn bits() -> String {
 }
 
 pub fn controls() -> String {
-    let rows = MODELS.iter().map(|model| results(model)).map(|model| {
+    let rows = RESULTS.iter().map(|model| {
         let all = model.all().expect("uses");
         let bits = [all.lost, all.lost_in_context, model.other_block, model.other_fact].map(|bits| shown(bits, 1));
         let name = [format!("`{}`", model.model)];
@@ -62,7 +62,7 @@ pub fn controls() -> String {
 }
 
 pub fn worth() -> String {
-    let models: Vec<SurpriseResults> = MODELS.iter().map(|model| results(model)).collect();
+    let models: &[SurpriseResults] = &*RESULTS;
     let head: Vec<String> = ["by", "group"]
         .map(str::to_owned)
         .into_iter()
