@@ -47,9 +47,9 @@ fn every_clear_batch_frees_its_minimum() {
         let mut trials = clearing_at_least(&least.to_string());
         trials.iter_mut().for_each(|trial| trial.counter = counter);
         let fired = Cell::new(0);
-        generate::check(2, |steps| {
+        generate::check_in_turn(8, &trials, |steps, trials| {
             let conversation = generate::conversation(steps, Thinking::Turn);
-            for trial in &trials {
+            for trial in trials {
                 for event in trial.replay(&conversation, &mut NoObserver).events {
                     let EventKind::Fired { before, after, .. } = event.kind else { continue };
                     if clears(&trial.policy.layers[event.layer]) {

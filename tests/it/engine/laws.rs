@@ -28,7 +28,7 @@ impl Observer for Files {
 #[test]
 fn layers_do_not_depend_on_later_calls() {
     let trials = trials();
-    generate::check(2, |steps| {
+    generate::check_in_turn(6, &trials, |steps, trials| {
         let whole = generate::conversation(steps, Thinking::Turn);
         for calls in [steps.len() / 2, steps.len() - 1] {
             let cut = generate::conversation(&steps[..calls], Thinking::Turn);
@@ -93,9 +93,9 @@ fn journal_text(journal: Journal, recorded: usize, calls: usize) -> String {
 #[test]
 fn replay_is_deterministic() {
     let trials = trials();
-    generate::check(1, |steps| {
+    generate::check_in_turn(4, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &trials {
+        for trial in trials {
             let [first, second] = [(); 2].map(|()| format!("{:?}", trial.replay(&conversation, &mut NoObserver)));
             assert!(first == second, "{}", trial.policy.name);
         }
@@ -168,12 +168,12 @@ fn policy_round_trips_through_toml() {
 #[test]
 fn persisted_files_hold_the_whole_result() {
     let trials = trials();
-    generate::check(3, |steps| {
+    generate::check_in_turn(8, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         let results = conversation.blocks.iter().filter(|block| matches!(block.kind, BlockKind::ToolResult(_)));
         let contents: Vec<_> =
             results.flat_map(|block| [block.text().into_owned(), python_text::repr(&block.wire()["content"])]).collect();
-        for trial in &trials {
+        for trial in trials {
             let mut files = Files(Vec::new());
             trial.replay(&conversation, &mut files);
             for (file, text) in files.0.iter().filter(|(file, _)| file.kind == FileKind::Persisted) {
@@ -200,9 +200,9 @@ fn request_views_do_not_change_the_stored_history() {
     let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
     let with_views: Vec<_> = with_views.filter(|trial| trial.window > 100_000).collect();
     assert!(with_views.len() >= 4);
-    generate::check(6, |steps| {
+    generate::check_in_turn(12, &with_views, |steps, with_views| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &with_views {
+        for trial in with_views {
             let mut without = Trial::new(trial.policy.clone());
             without.policy.layers.retain(|layer| !layer.for_request_only());
             let [with, without] = [trial, &without].map(|trial| trial.replay(&conversation, &mut NoObserver));
@@ -223,9 +223,9 @@ fn grown_view_equals_a_rebuilt_view() {
     let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
     let with_views: Vec<_> = with_views.collect();
     assert!(with_views.iter().filter(|trial| trial.policy.view_is_extendable()).count() >= 3);
-    generate::check(8, |steps| {
+    generate::check_in_turn(16, &with_views, |steps, with_views| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &with_views {
+        for trial in with_views {
             let mut anew = Trial { window: trial.window, ..Trial::new(trial.policy.clone()) };
             // A layer that never acts; its threshold prevents that views are extended.
             let never = "name = \"never\"\n[[layer]]\nid = \"never\"\ndo = \"drop\"\nscope = \"request\"\nmeter = \"chars\"\nthreshold = 1_000_000_000\n";
@@ -242,9 +242,9 @@ fn grown_view_equals_a_rebuilt_view() {
 fn summaries_respect_max_tokens() {
     let mut trials = trials();
     trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
-    generate::check(1, |steps| {
+    generate::check_in_turn(4, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &trials {
+        for trial in trials {
             let journal = trial.replay(&conversation, &mut NoObserver);
             for summary in &journal.summaries {
                 let recompact::engine::layer::LayerSpec::Summarize(layer) = &trial.policy.layers[summary.layer].spec else {
@@ -263,9 +263,9 @@ fn extract_summaries_name_no_false_fact() {
     let mut trials = trials();
     trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
     let facts = std::cell::Cell::new(0);
-    generate::check(3, |steps| {
+    generate::check_in_turn(8, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &trials {
+        for trial in trials {
             let journal = trial.replay(&conversation, &mut NoObserver);
             for summary in &journal.summaries {
                 facts.set(facts.get() + summary.attempt.names.facts);
@@ -291,9 +291,9 @@ fn request_blocks_are_known_to_the_journal() {
         }
     }
     let trials = trials();
-    generate::check(1, |steps| {
+    generate::check_in_turn(4, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &trials {
+        for trial in trials {
             trial.replay(&conversation, &mut Known(&conversation));
         }
     });

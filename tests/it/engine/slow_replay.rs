@@ -14,9 +14,9 @@ use crate::support::{generate, transcripts};
 #[test]
 fn fast_replay_equals_the_slow_replay() {
     let trials = trials();
-    generate::check(3, |steps| {
+    generate::check_in_turn(8, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &trials {
+        for trial in trials {
             check(trial, &conversation);
         }
     });

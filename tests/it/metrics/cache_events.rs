@@ -138,12 +138,12 @@ fn replayed_record_reads_what_was_recorded() {
 #[test]
 fn evictions_never_make_a_request_read_more() {
     let trials: Vec<_> = trials().into_iter().map(|trial| Trial { overhead: OVERHEAD, ..trial }).collect();
-    generate::check(2, |steps| {
+    generate::check_in_turn(4, &trials, |steps, trials| {
         let conversation = with_random_reads(steps);
         let record = trial(preset_with("recorded", &[]));
         let events = with_cache(&conversation, &record, "other", &[], |setup| simulate_record(setup).1);
         let evicted: Vec<_> = events.iter().filter(|event| event.kind == CacheEventKind::Evicted).copied().collect();
-        for trial in &trials {
+        for trial in trials {
             let served = |events: &[CacheEvent]| with_cache(&conversation, trial, "other", events, simulate);
             let name = &trial.policy.name;
             for (ideal, after) in served(&[]).iter().zip(served(&evicted)) {

@@ -13,10 +13,10 @@ use crate::support::trial::trials;
 #[test]
 fn prefix_tree_equals_a_comparison_with_every_request() {
     let trials = trials();
-    generate::check(3, |steps| {
+    generate::check_in_turn(8, &trials, |steps, trials| {
         let mut conversation = generate::conversation(steps, Thinking::Turn);
         set_clock(&mut conversation);
-        for trial in &trials {
+        for trial in trials {
             let mut slow = Slow { conversation: &conversation, sent: Vec::new() };
             let journal = trial.replay(&conversation, &mut slow);
             let provider = Provider::by_name("other").expect("a provider");

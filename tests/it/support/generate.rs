@@ -2,7 +2,6 @@
 //! harnesses.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use recompact::transcript::conversation::{
     BlockId, Call, Compaction, Conversation, ConversationBuilder, Message, Origin, RecordedEdit, Role, Thinking, Usage,
 };
@@ -10,17 +9,14 @@ use serde_json::{Value, json};
 
 use crate::support::effort;
 
-/// Checks a law for `cases` conversations, and for four times as many in a long run. A failing conversation is made smaller before it is
-/// shown.
+/// Checks a law for `cases` conversations, and for four times as many in a long run.
 pub fn check(cases: u32, law: impl Fn(&[Step])) {
-    let cases = effort::of(cases, 4 * cases);
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let outcome = runner.run(&prop::collection::vec(step(), 2..14), |steps| {
-        law(&steps);
-        Ok(())
-    });
-    outcome.unwrap_or_else(|failure| panic!("{failure}"));
+    effort::check(cases, prop::collection::vec(step(), 2..14), |steps, _| law(&steps));
+}
+
+/// The same for trials that take turns: the law gets those that replay the conversation.
+pub fn check_in_turn<T>(cases: u32, trials: &[T], law: impl Fn(&[Step], Vec<&T>)) {
+    effort::check(cases, prop::collection::vec(step(), 2..14), |steps, case| law(&steps, effort::in_turn(trials, case)));
 }
 
 /// One recorded call: the messages before it, besides the results of the previous call, and the response.

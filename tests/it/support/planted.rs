@@ -1,7 +1,6 @@
 //! Random conversations in which unguessable facts are planted and used later, in the notation of the cases.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use recompact::transcript::conversation::Conversation;
 
 use crate::support::{effort, notation};
@@ -28,17 +27,15 @@ fn step() -> impl Strategy<Value = Step> {
         .prop_map(|(tool, holds, uses, filler, typed, compacted)| Step { tool, holds, uses, filler, typed, compacted })
 }
 
-/// Checks a law for `cases` conversations, and for four times as many in a long run. A failing conversation is made smaller before it is
-/// shown.
+/// Checks a law for `cases` conversations, and for four times as many in a long run.
 pub fn check(cases: u32, law: impl Fn(&Conversation)) {
-    let cases = effort::of(cases, 4 * cases);
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let outcome = runner.run(&prop::collection::vec(step(), 2..30), |steps| {
-        law(&conversation(&steps));
-        Ok(())
-    });
-    outcome.unwrap_or_else(|failure| panic!("{failure}"));
+    effort::check(cases, prop::collection::vec(step(), 2..30), |steps, _| law(&conversation(&steps)));
+}
+
+/// The same for trials that take turns: the law gets those that replay the conversation.
+pub fn check_in_turn<T>(cases: u32, trials: &[T], law: impl Fn(&Conversation, Vec<&T>)) {
+    let steps = prop::collection::vec(step(), 2..30);
+    effort::check(cases, steps, |steps, case| law(&conversation(&steps), effort::in_turn(trials, case)));
 }
 
 /// Tools whose results can be fetched again, and some whose results cannot.
