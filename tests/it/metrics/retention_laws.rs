@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
-use recompact::engine::replay::Observer;
+use recompact::engine::replay::{NoObserver, Observer};
 use recompact::facts::extract::{self, FactKind};
 use recompact::metrics::retention::UseOutcome;
-use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
+use recompact::tokens::meter::{Meter, SizeUnit};
+use recompact::transcript::conversation::{Block, BlockId, BlockKind, Call, Conversation};
 use recompact::transcript::tool_access;
 
-use crate::metrics::retention_page::looked_up;
+use crate::metrics::retention_page::{Lookup, looked_up};
 use crate::support::program::run_in;
 use crate::support::trial::{Trial, preset_with, trials};
 use crate::support::{effort, planted};
@@ -66,9 +67,10 @@ fn keep_all_retains_every_fact_and_drop_all_none() {
 #[test]
 fn four_shares_sum_to_the_weight() {
     let trials = trials();
-    planted::check(3, |conversation| {
-        for trial in &trials {
-            let (_, kept) = looked_up(conversation, trial);
+    planted::check_in_turn(8, &trials, |conversation, trials| {
+        let lookup = Lookup::new(conversation, Meter::from_unit(SizeUnit::Chars));
+        for trial in trials {
+            let (_, kept) = lookup.replay(trial, &mut NoObserver);
             let sides = [&kept.by_gap[..], &kept.by_kind, &kept.by_provenance, &kept.by_generation];
             for share in sides.into_iter().flatten().chain([&kept.all]) {
                 let parts = share.hit + share.soft + share.stale + share.hard;
@@ -98,38 +100,68 @@ fn policies_that_keep_more_results_hit_more() {
     });
 }
 
-/// Returns the keys of all facts in each request, by reading every block again.
-struct Slow(Vec<(usize, HashSet<u64>)>);
+/// Keys of the facts in each block of a conversation.
+fn keys_of_blocks(conversation: &Conversation) -> Vec<HashSet<u64>> {
+    conversation.blocks.iter().map(keys_of_block).collect()
+}
 
-impl Observer for Slow {
+fn keys_of_block(block: &Block) -> HashSet<u64> {
+    let mut keys = HashSet::new();
+    extract::in_block(block, &mut |sighting| {
+        keys.insert(sighting.key);
+    });
+    keys
+}
+
+/// Searches every block of a request.
+struct Slow<'k> {
+    /// Of the blocks of the conversation.
+    recorded: &'k [HashSet<u64>],
+    /// Of the blocks that layers wrote.
+    written: HashMap<BlockId, HashSet<u64>>,
+    /// The blocks of the request of each call; of the first, if it was sent again.
+    requests: HashMap<usize, Vec<BlockId>>,
+}
+
+impl Slow<'_> {
+    fn new(recorded: &[HashSet<u64>]) -> Slow<'_> {
+        Slow { recorded, written: HashMap::new(), requests: HashMap::new() }
+    }
+
+    /// Returns whether the request of a call has a fact; `None` without a request.
+    fn holds(&self, call: usize, key: u64) -> Option<bool> {
+        let keys = |id: &BlockId| self.recorded.get(id.index()).unwrap_or_else(|| &self.written[id]);
+        Some(self.requests.get(&call)?.iter().any(|id| keys(id).contains(&key)))
+    }
+}
+
+impl Observer for Slow<'_> {
     fn request(&mut self, request: &Request, context: &Context) {
-        let mut keys = HashSet::new();
-        for id in context.messages().iter().flat_map(|sent| &sent.blocks) {
-            extract::in_block(context.block(*id), &mut |sighting| {
-                keys.insert(sighting.key);
-            });
+        let blocks: Vec<_> = context.messages().iter().flat_map(|sent| sent.blocks.iter().copied()).collect();
+        for id in blocks.iter().filter(|id| id.index() >= self.recorded.len()) {
+            self.written.entry(*id).or_insert_with(|| keys_of_block(context.block(*id)));
         }
-        self.0.push((request.call, keys));
+        self.requests.entry(request.call).or_insert(blocks);
     }
 }
 
 #[test]
 fn hits_equal_a_search_of_every_request() {
     let trials = trials();
-    planted::check(4, |conversation: &Conversation| {
-        for trial in &trials {
-            let mut slow = Slow(Vec::new());
-            trial.replay(conversation, &mut slow);
-            let (references, kept) = looked_up(conversation, trial);
-            for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
-                let fact = &references.facts[used.fact as usize];
+    planted::check_in_turn(16, &trials, |conversation, trials| {
+        let keys = keys_of_blocks(conversation);
+        let lookup = Lookup::new(conversation, Meter::from_unit(SizeUnit::Chars));
+        for trial in trials {
+            let mut slow = Slow::new(&keys);
+            let (_, kept) = lookup.replay(trial, &mut slow);
+            for (used, outcome) in lookup.references.uses.iter().zip(&kept.outcomes) {
+                let fact = &lookup.references.facts[used.fact as usize];
                 if fact.kind.needs_anchor() || fact.kind == FactKind::Hash {
                     continue;
                 }
-                let request = slow.0.iter().find(|(call, _)| *call == used.call as usize);
-                let holds = request.is_some_and(|(_, keys)| keys.contains(&extract::key(fact.kind, &fact.text)));
+                let holds = slow.holds(used.call as usize, extract::key(fact.kind, &fact.text));
                 let hit = matches!(outcome, UseOutcome::Hit { .. });
-                assert_eq!(hit, holds, "{}, call {}: {}", trial.policy.name, used.call + 1, fact.text);
+                assert_eq!(hit, holds == Some(true), "{}, call {}: {}", trial.policy.name, used.call + 1, fact.text);
             }
         }
     });
@@ -158,16 +190,32 @@ fn keys(paths: &[Cow<str>]) -> Vec<u64> {
     keys
 }
 
-/// Returns whether one of the calls `after..before` wrote a file.
-fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bool {
-    let responses = conversation.calls[calls].iter().flat_map(|call| &conversation.messages[call.response].blocks);
-    responses.into_iter().any(|id| match conversation.block(*id).kind {
-        BlockKind::ToolUse(pair) => {
-            let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(*id).wire()["input"]);
-            keys(&access.writes).contains(&file)
+/// What each block of a conversation has, and what it gives access to.
+struct Blocks {
+    keys: Vec<HashSet<u64>>,
+    handles: Vec<Vec<u64>>,
+    /// Files that each call wrote.
+    writes: Vec<Vec<u64>>,
+}
+
+impl Blocks {
+    fn new(conversation: &Conversation) -> Self {
+        let writes = |id: &BlockId| match conversation.block(*id).kind {
+            BlockKind::ToolUse(_) => handles(conversation, *id),
+            _ => Vec::new(),
+        };
+        let of_call = |call: &Call| conversation.messages[call.response].blocks.iter().flat_map(writes).collect();
+        Self {
+            keys: keys_of_blocks(conversation),
+            handles: (0..conversation.blocks.len()).map(|id| handles(conversation, BlockId(id as u32))).collect(),
+            writes: conversation.calls.iter().map(of_call).collect(),
         }
-        _ => false,
-    })
+    }
+
+    /// Returns whether one of these calls wrote a file.
+    fn is_written(&self, file: u64, calls: Range<usize>) -> bool {
+        self.writes[calls].iter().any(|files| files.contains(&file))
+    }
 }
 
 /// Policies that write files have more handles than the conversation; the cases test those.
@@ -175,31 +223,29 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
 fn soft_misses_can_be_fetched_again() {
     let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();
     let soft = Cell::new(0);
-    planted::check(40, |conversation| {
-        for trial in &trials {
-            let mut slow = Slow(Vec::new());
-            if !trial.replay(conversation, &mut slow).files.is_empty() {
+    planted::check_in_turn(40, &trials, |conversation, trials| {
+        let blocks = Blocks::new(conversation);
+        let lookup = Lookup::new(conversation, Meter::from_unit(SizeUnit::Chars));
+        for trial in trials {
+            let mut slow = Slow::new(&blocks.keys);
+            let (journal, kept) = lookup.replay(trial, &mut slow);
+            if !journal.files.is_empty() {
                 continue;
             }
-            let (references, kept) = looked_up(conversation, trial);
-            for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
-                let (fact, call) = (&references.facts[used.fact as usize], used.call as usize);
-                let Some((_, request)) = slow.0.iter().find(|(of, _)| *of == call) else { continue };
-                if fact.kind.needs_anchor() || matches!(outcome, UseOutcome::Hit { .. }) {
+            for (used, outcome) in lookup.references.uses.iter().zip(&kept.outcomes) {
+                let (fact, call) = (&lookup.references.facts[used.fact as usize], used.call as usize);
+                if fact.kind.needs_anchor() || matches!(outcome, UseOutcome::Hit { .. }) || !slow.requests.contains_key(&call) {
                     continue;
                 }
+                let key = extract::key(fact.kind, &fact.text);
                 let entered = conversation.messages[..conversation.calls[call].response].iter().enumerate();
-                let mut sources = entered.flat_map(|(at, message)| message.blocks.iter().map(move |id| (at, *id)));
+                let sources = entered.flat_map(|(at, message)| message.blocks.iter().map(move |id| (at, id.index())));
+                let mut holding = sources.filter(|(_, id)| blocks.keys[*id].contains(&key));
                 let mut is_named = false;
-                let can = sources.any(|(at, id)| {
+                let can = holding.any(|(at, id)| {
                     let after = conversation.calls.partition_point(|call| call.response <= at);
-                    let is_fresh = |file: &u64| !is_written(conversation, *file, after..call);
-                    let mut holds = false;
-                    extract::in_block(conversation.block(id), &mut |seen| {
-                        holds |= seen.key == extract::key(fact.kind, &fact.text)
-                    });
-                    let handles = handles(conversation, id);
-                    let mut visible = handles.iter().filter(|file| holds && request.contains(file)).peekable();
+                    let is_fresh = |file: &u64| !blocks.is_written(*file, after..call);
+                    let mut visible = blocks.handles[id].iter().filter(|file| slow.holds(call, **file) == Some(true)).peekable();
                     is_named |= visible.peek().is_some();
                     visible.any(is_fresh)
                 });

@@ -1,9 +1,11 @@
 //! Writes the outcome of each use of an earlier fact, one line per use, for the cases.
 
-use recompact::engine::replay::NoObserver;
+use recompact::engine::journal::Journal;
+use recompact::engine::replay::{NoObserver, Observer};
 use recompact::facts::references::{Provenance, References, Use};
 use recompact::metrics::retention::{GENERATIONS, Retention, Summarised, UseOutcome, evaluate};
 use recompact::tokens::block_sizes::BlockSizes;
+use recompact::tokens::meter::Meter;
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
 
 use crate::support::notation::shown;
@@ -38,12 +40,34 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
 
 /// Returns the uses of earlier facts in a conversation with their outcomes. Tokens are those of the trial's counter.
 pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Retention) {
-    let sizes = BlockSizes::new(conversation, [trial.counter.unit]);
-    let tokens = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.unit));
-    let references = References::new(conversation, tokens);
-    let journal = trial.replay(conversation, &mut NoObserver);
-    let kept = evaluate(conversation, &references, &journal, &tokens);
-    (references, kept)
+    let lookup = Lookup::new(conversation, trial.counter);
+    let (_, kept) = lookup.replay(trial, &mut NoObserver);
+    (lookup.references, kept)
+}
+
+/// The uses of earlier facts in a conversation, found once for all trials with the same counter.
+pub struct Lookup<'c> {
+    conversation: &'c Conversation,
+    counter: Meter,
+    sizes: BlockSizes,
+    pub references: References,
+}
+
+impl<'c> Lookup<'c> {
+    pub fn new(conversation: &'c Conversation, counter: Meter) -> Self {
+        let sizes = BlockSizes::new(conversation, [counter.unit]);
+        let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.unit)));
+        Self { conversation, counter, sizes, references }
+    }
+
+    /// Replays a trial, and returns the outcomes of the uses.
+    pub fn replay(&self, trial: &Trial, observer: &mut dyn Observer) -> (Journal, Retention) {
+        assert_eq!(trial.counter, self.counter);
+        let journal = trial.replay(self.conversation, observer);
+        let tokens = |block: BlockId| self.counter.apply(self.sizes.size(block, self.counter.unit));
+        let kept = evaluate(self.conversation, &self.references, &journal, &tokens);
+        (journal, kept)
+    }
 }
 
 fn use_line(conversation: &Conversation, references: &References, used: &Use) -> String {
