@@ -1,5 +1,6 @@
 //! Checks costs on traces that are small enough to compute by hand, in millionths of a dollar.
 
+use recompact::engine::journal::Journal;
 use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
 use recompact::metrics::cost::{self, Cost, CostCheck, Tariff};
@@ -28,11 +29,21 @@ fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl 
 
 /// Simulates a trial at the prices of a model. Nothing was cached before.
 pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
-    let journal = trial.replay(conversation, &mut NoObserver);
+    simulated_replay(trial, conversation, &trial.replay(conversation, &mut NoObserver), model, work)
+}
+
+/// Simulates a replay of a trial.
+pub fn simulated_replay<T>(
+    trial: &Trial,
+    conversation: &Conversation,
+    journal: &Journal,
+    model: &str,
+    work: impl Fn(CacheSetup, &Tariff) -> T,
+) -> T {
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
     let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
     let before = InitialState { warm: 0, stable: trial.overhead };
-    let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
+    let (policy, terms) = (&trial.policy, tariff.terms());
     work(CacheSetup { conversation, policy, journal, terms, initial: before, events: &[], size: &size }, &tariff)
 }
 

@@ -1,11 +1,12 @@
 //! Laws of costs, for every policy and every conversation.
 
+use recompact::engine::replay::NoObserver;
 use recompact::metrics::cost::{Cost, CostSetup, cost};
 use recompact::metrics::prompt_cache::{CacheUse, simulate};
 use recompact::metrics::retention::Retention;
 use recompact::transcript::conversation::{Conversation, Thinking};
 
-use crate::metrics::cost::simulated;
+use crate::metrics::cost::simulated_replay;
 use crate::support::generate;
 use crate::support::trial::{Trial, trials};
 
@@ -21,22 +22,25 @@ fn with_overhead() -> Vec<Trial> {
     trials().into_iter().map(|trial| Trial { overhead: 1_000, ..trial }).collect()
 }
 
-/// Returns the cache use of every request and the cost of the conversation; each response has 100 tokens.
-fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<CacheUse>, Cost) {
+/// Returns the cache use of every request and the cost of the conversation at the prices of some models; each response has 100 tokens.
+fn both<const N: usize>(trial: &Trial, conversation: &Conversation, models: [&str; N]) -> [(Vec<CacheUse>, Cost); N] {
     let outputs = vec![100; conversation.calls.len()];
-    simulated(trial, conversation, model, |cache, tariff| {
-        (simulate(&cache), cost(&CostSetup { cache, tariff, outputs: &outputs, retention: &Retention::default() }))
+    let journal = trial.replay(conversation, &mut NoObserver);
+    models.map(|model| {
+        simulated_replay(trial, conversation, &journal, model, |cache, tariff| {
+            (simulate(&cache), cost(&CostSetup { cache, tariff, outputs: &outputs, retention: &Retention::default() }))
+        })
     })
 }
 
 #[test]
 fn cache_reads_at_most_the_tokens_sent() {
     let trials = with_overhead();
-    generate::check(2, |steps| {
+    generate::check_in_turn(4, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for (trial, model) in trials.iter().flat_map(|trial| MODELS.map(|model| (trial, model))) {
+        let served = |trial| MODELS.into_iter().zip(both(trial, &conversation, MODELS)).map(move |of_model| (trial, of_model));
+        for (trial, (model, (served, _))) in trials.into_iter().flat_map(served) {
             let name = format!("{}, {model}", trial.policy.name);
-            let (served, _) = both(trial, &conversation, model);
             assert_eq!(served.len(), conversation.calls.len(), "{name}");
             for of_call in &served {
                 assert!(
@@ -56,10 +60,10 @@ fn cache_reads_at_most_the_tokens_sent() {
 #[test]
 fn every_token_is_billed_once() {
     let trials = with_overhead();
-    generate::check(2, |steps| {
+    generate::check_in_turn(8, &trials, |steps, trials| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        for trial in &trials {
-            let (served, cost) = both(trial, &conversation, UNKNOWN);
+        for trial in trials {
+            let [(served, cost)] = both(trial, &conversation, [UNKNOWN]);
             let sum = |of: fn(&CacheUse) -> f64| served.iter().map(of).sum::<f64>() * PRICE;
             let output = 500.0 * served.len() as f64 * PRICE;
             let uncached = sum(|of_call| of_call.tokens as f64) + output;
@@ -93,15 +97,17 @@ fn every_token_is_billed_once() {
 #[test]
 fn cost_of_first_calls_does_not_depend_on_later_calls() {
     let trials = with_overhead();
-    generate::check(2, |steps| {
+    generate::check_in_turn(4, &trials, |steps, trials| {
         let whole = generate::conversation(steps, Thinking::Turn);
         for calls in [steps.len() / 2, steps.len() - 1] {
             let cut = generate::conversation(&steps[..calls], Thinking::Turn);
-            for (trial, model) in trials.iter().flat_map(|trial| MODELS.map(|model| (trial, model))) {
-                let [(of_whole, more), (of_cut, less)] = [&whole, &cut].map(|conversation| both(trial, conversation, model));
-                let name = format!("{}, {model}, {calls} of {} calls", trial.policy.name, steps.len());
-                assert_eq!(of_whole[..calls], of_cut, "{name}");
-                assert!(less.nominal.total() < more.nominal.total(), "{name}");
+            for trial in &trials {
+                let [of_whole, of_cut] = [&whole, &cut].map(|conversation| both(trial, conversation, MODELS));
+                for (model, ((of_whole, more), (of_cut, less))) in MODELS.into_iter().zip(of_whole.into_iter().zip(of_cut)) {
+                    let name = format!("{}, {model}, {calls} of {} calls", trial.policy.name, steps.len());
+                    assert_eq!(of_whole[..calls], of_cut, "{name}");
+                    assert!(less.nominal.total() < more.nominal.total(), "{name}");
+                }
             }
         }
     });
