@@ -1,5 +1,7 @@
 //! Checks the invented transcripts through the program: the contents of each, and its replay under every policy.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::support::effort;
@@ -25,9 +27,16 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
 
 const FOLDERS: [&str; 4] = ["claude-code", "codex", "messages", "openai-chat"];
 
-/// The names of the presets, as arguments.
-fn all_presets() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().flat_map(|preset| ["-p", preset.name])
+/// Short sessions, which each preset replays.
+const SHORT: &str = "openai-chat/tasks.json";
+
+/// Every study replays these.
+const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
+
+/// The presets that replay in a turn besides the bounds: all in a long run.
+fn presets(turn: usize) -> Vec<&'static str> {
+    let candidates: Vec<_> = PRESETS.iter().map(|preset| preset.name).filter(|name| !BOUNDS.contains(name)).collect();
+    effort::in_turn(&candidates, turn).into_iter().copied().collect()
 }
 
 fn number(value: &Value) -> f64 {
@@ -57,35 +66,42 @@ fn printed_and_json_twins_have_equal_tokens() {
         assert_eq!(inspected[0][same], inspected[1][same], "{same}");
     }
     // In one study the second would be a copy of the first.
-    let replayed = twins.map(|twin| run(["replay", twin, "-o", "json"].into_iter().chain(all_presets())).json());
+    let policies = presets(0);
+    let replayed = twins.map(|twin| run(["replay", twin, "-o", "json", "-p", &policies.join(",")]).json());
     let [first, second] =
         replayed.each_ref().map(|results| rows(results).map(|(_, policy, values)| (policy, values)).collect::<Vec<_>>());
-    assert_eq!(first.len(), PRESETS.len());
+    assert_eq!(first.len(), policies.len() + BOUNDS.len());
     assert_eq!(first, second);
 }
 
+/// In the usual run the presets take turns with the folders: four have the same long session in four formats.
 #[test]
 fn every_policy_replays_every_fixture() {
-    let replayed = run(["replay", ".", "-o", "json", "--quiet"].into_iter().chain(all_presets())).json();
-    let conversations: std::collections::BTreeSet<_> = rows(&replayed).map(|(place, ..)| place).collect();
-    assert_eq!(rows(&replayed).count(), conversations.len() * PRESETS.len());
+    let folders = FOLDERS.into_iter().chain(["awkward"]).enumerate();
+    let in_turn = folders.map(|(turn, folder)| (vec![SHORT, folder], presets(turn))).collect();
+    let mut conversations = BTreeSet::new();
+    for (paths, policies) in effort::of(in_turn, vec![(vec!["."], presets(0))]) {
+        let replayed = run([&["replay", "-o", "json", "--quiet", "-p", &policies.join(",")], &paths[..]].concat()).json();
+        let places: BTreeSet<_> = rows(&replayed).map(|(place, ..)| place).collect();
+        assert_eq!(rows(&replayed).count(), places.len() * (policies.len() + BOUNDS.len()));
+        rows(&replayed).for_each(|(place, policy, values)| check_row(&place, policy, values));
+        conversations.extend(places);
+    }
     assert_eq!(conversations.len(), EXPECTED.len() - 1 + 7, "one is a copy, and 7 awkward ones hold a conversation");
-    for (place, policy, values) in rows(&replayed) {
-        let value = |column: &str| number(&values[column]);
-        let saved = 1.0 - value("tokens.sent") / value("tokens.baseline");
-        assert!((value("tokens.saved") - saved).abs() < 1e-9, "{place}, {policy}");
-        assert!(
-            value("tokens.peak") >= value("tokens.final") && value("tokens.sent") >= value("tokens.peak"),
-            "{place}, {policy}"
-        );
-        if policy == "keep-all" {
-            assert_eq!(values["tokens.saved"], 0.0, "{place}");
-            assert_eq!(["persisted.files", "archived.files", "summaries"].map(value), [0.0; 3], "{place}");
-            assert_eq!(value("broken.requests") > 0.0, place.starts_with("awkward/orphans"), "{place}");
-        }
-        if let Some((.., counts, _)) = EXPECTED.iter().find(|(transcript, name, ..)| place == format!("{transcript} {name}")) {
-            assert_eq!(values["calls"], counts[0], "{place}, {policy}");
-        }
+}
+
+fn check_row(place: &str, policy: &str, values: &Value) {
+    let value = |column: &str| number(&values[column]);
+    let saved = 1.0 - value("tokens.sent") / value("tokens.baseline");
+    assert!((value("tokens.saved") - saved).abs() < 1e-9, "{place}, {policy}");
+    assert!(value("tokens.peak") >= value("tokens.final") && value("tokens.sent") >= value("tokens.peak"), "{place}, {policy}");
+    if policy == "keep-all" {
+        assert_eq!(values["tokens.saved"], 0.0, "{place}");
+        assert_eq!(["persisted.files", "archived.files", "summaries"].map(value), [0.0; 3], "{place}");
+        assert_eq!(value("broken.requests") > 0.0, place.starts_with("awkward/orphans"), "{place}");
+    }
+    if let Some((.., counts, _)) = EXPECTED.iter().find(|(transcript, name, ..)| place == format!("{transcript} {name}")) {
+        assert_eq!(values["calls"], counts[0], "{place}, {policy}");
     }
 }
 
