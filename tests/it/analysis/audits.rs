@@ -31,7 +31,7 @@ fn output(folder: &tempfile::TempDir) -> PathBuf {
 }
 
 fn audited(folder: &tempfile::TempDir) -> Value {
-    let ran = run_in(folder.path(), ["audit", "s", "-q", "-o", "json"], b"");
+    let ran = run_in(folder.path(), ["audit", "s", "--tokenizer", "chars/4", "-q", "-o", "json"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     serde_json::from_str(&ran.stdout).expect("JSON")
 }

@@ -207,7 +207,7 @@ fn wrong_types_in_a_suite_are_reported_at_their_line() {
 #[test]
 fn wrong_values_in_a_suite_are_reported_at_their_line() {
     let folder = TempDir::new().expect("a temporary folder");
-    let transcript = fs::read(fixtures().join("codex/repair.jsonl")).expect("a fixture");
+    let transcript = fs::read(fixtures().join("claude-code/kept-tail.jsonl")).expect("a fixture");
     fs::write(folder.path().join("a.jsonl"), transcript).expect("our own folder");
     fs::write(folder.path().join("p.toml"), "name = \"p\"\nlayers = 1\n").expect("our own folder");
     let suite = |line: &str| {

@@ -20,7 +20,7 @@ fn run_with(project: &str, user: &str, arguments: &[&str]) -> Ran {
         write(&user_file, user);
         command.env("RECOMPACT_CONFIG", &user_file);
     }
-    fs::copy(fixtures().join("codex/repair.jsonl"), folder.path().join("a.jsonl")).expect("a copy");
+    fs::copy(fixtures().join("claude-code/kept-tail.jsonl"), folder.path().join("a.jsonl")).expect("a copy");
     command.args(arguments);
     let mut ran = run_command(command, b"");
     ran.stderr = ran.stderr.replace(&format!("{}/", folder.path().display()), "");

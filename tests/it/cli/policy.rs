@@ -7,6 +7,7 @@ use recompact::engine::policy::{PRESETS, PURPOSES};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::effort;
 use crate::support::program::{Ran, fixtures, run, run_in};
 
 const SESSIONS: &str = "claude-code";
@@ -55,7 +56,8 @@ fn every_purpose_is_clean_and_replays_every_fixture() {
     let checked = run_in(folder.path(), [&["policy", "check"], &files[..]].concat(), b"").printed();
     assert!(checked.contains("\nNothing to warn about.\n"), "{checked}");
     let all = fixtures().to_string_lossy().into_owned();
-    let replayed = run_in(folder.path(), ["replay", &all, "-q", "-p", &files.join(","), "-o", "json"], b"").json();
+    let replayed =
+        run_in(folder.path(), ["replay", &all, "--tokenizer", "chars/4", "-q", "-p", &files.join(","), "-o", "json"], b"").json();
     let rows = replayed["rows"].as_array().expect("rows");
     for purpose in PURPOSES {
         let name = format!("my-{}", purpose.name);
@@ -75,8 +77,9 @@ fn a_new_policy_replaces_no_file() {
 
 #[test]
 fn every_preset_can_be_checked_on_sessions() {
+    let sessions = effort::of("claude-code/kept-tail.jsonl", SESSIONS);
     for preset in PRESETS {
-        let ran = run(["policy", "check", preset.name, "--on", SESSIONS, "-q"]);
+        let ran = run(["policy", "check", preset.name, "--on", sessions, "-q"]);
         assert!(ran.code < 2, "{}: {}", preset.name, ran.stderr);
         assert!(ran.stdout.lines().count() <= 40, "{}", ran.stdout);
     }

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::support::program::{fixtures, run, run_in};
 
-const TRANSCRIPT: &str = "codex/repair.jsonl";
+const TRANSCRIPT: &str = "claude-code/kept-tail.jsonl";
 
 fn policies(arguments: &[&str]) -> Vec<String> {
     let results = run([&["replay", TRANSCRIPT, "-q", "-o", "json"], arguments].concat()).json();
@@ -51,7 +51,7 @@ fn sizes_of_a_policy_take_units_and_shares() {
     fs::copy(fixtures().join(TRANSCRIPT), folder.path().join("a.jsonl")).expect("a copy");
     let fires = |threshold: &str| {
         let policy = format!(
-            "name = \"own\"\nmeter = \"o200k\"\nwindow = \"20k\"\n\n[[layer]]\nid = \"clear\"\ndo = \"clear\"\nthreshold = {threshold}\n"
+            "name = \"own\"\nmeter = \"chars/4\"\nwindow = \"20k\"\n\n[[layer]]\nid = \"clear\"\ndo = \"clear\"\nthreshold = {threshold}\n"
         );
         fs::write(folder.path().join("own.toml"), policy).expect("a policy");
         run_in(folder.path(), ["replay", "a.jsonl", "-p", "own.toml", "--window", "20k", "-q", "-o", "csv"], b"")

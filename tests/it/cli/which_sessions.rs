@@ -75,7 +75,8 @@ fn machine_without_sessions_says_where_it_looked() {
 
 /// Names of the transcripts that `inspect` reads.
 fn names(arguments: &[&str]) -> Vec<String> {
-    let listed = run([&["inspect", "claude-code", "codex", "-o", "json", "-q"], arguments].concat()).json();
+    let listed =
+        run([&["inspect", "claude-code", "codex", "--tokenizer", "chars/4", "-o", "json", "-q"], arguments].concat()).json();
     let name = |conversation: &serde_json::Value| conversation["transcript"].as_str().expect("a name").to_owned();
     listed.as_array().expect("a list").iter().map(name).collect()
 }

@@ -223,7 +223,7 @@ impl Blocks {
 fn soft_misses_can_be_fetched_again() {
     let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();
     let soft = Cell::new(0);
-    planted::check_in_turn(40, &trials, |conversation, trials| {
+    planted::check_in_turn(20, &trials, |conversation, trials| {
         let blocks = Blocks::new(conversation);
         let lookup = Lookup::new(conversation, Meter::from_unit(SizeUnit::Chars));
         for trial in trials {

@@ -14,7 +14,7 @@ const TRACE: &str = "touch trace; exit 1";
 
 fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
-    fs::copy(fixtures().join("codex/repair.jsonl"), folder.path().join("s.jsonl")).expect("a fixture");
+    fs::copy(fixtures().join("claude-code/kept-tail.jsonl"), folder.path().join("s.jsonl")).expect("a fixture");
     write(folder.path(), "trace.sh", TRACE);
     folder
 }
@@ -145,7 +145,7 @@ fn twice_finds_programs_that_are_not_deterministic() {
     };
     let same = replay(&counting("a"));
     assert_eq!(same.code, 0, "{}", same.stderr);
-    assert_eq!(same.stderr, "recompact: `sh p.sh` is deterministic in 1 session: 94 answers were the same twice\n");
+    assert_eq!(same.stderr, "recompact: `sh p.sh` is deterministic in 1 session: 23 answers were the same twice\n");
     let other = replay(&counting("$$"));
     assert_eq!(other.code, 2);
     let why = "call 1: the program of p: it is not deterministic: started again and asked the same, its answer differs from byte";
