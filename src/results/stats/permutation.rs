@@ -70,6 +70,9 @@ impl SignFlips {
         };
         let Some(observed) = difference(Accumulator::default()) else { return 1.0 };
         let threshold = observed - DIFFERENCE_TOLERANCE * observed - TOTAL_TOLERANCE * (quotient(sums[0]) + quotient(sums[1]));
+        if threshold <= 0.0 {
+            return 1.0;
+        }
         let is_as_large = |pattern: &&[u8]| {
             let bytes = swapped.chunks_exact(BYTE_PATTERNS).zip(*pattern);
             let swap = bytes.fold(Accumulator::default(), |sum, (sums, bits)| plus(sum, sums[usize::from(*bits)]));
