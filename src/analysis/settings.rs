@@ -3,6 +3,8 @@
 //! They are read from the JSON Schema, which is generated from the types that the reader uses. So a new setting is described as soon
 //! as it exists.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -61,8 +63,8 @@ pub fn common_settings() -> Vec<SettingDescription> {
 }
 
 fn settings(kind: &LayerKind, is_wanted: impl Fn(&str, &Value) -> bool) -> Vec<SettingDescription> {
-    let schema = schema();
-    let kinds = schema["properties"]["layer"]["items"]["oneOf"].as_array().into_iter().flatten();
+    static SCHEMA: LazyLock<Value> = LazyLock::new(schema);
+    let kinds = SCHEMA["properties"]["layer"]["items"]["oneOf"].as_array().into_iter().flatten();
     let properties = kinds.filter(|layer| layer["title"] == kind.name).filter_map(|layer| layer["properties"].as_object());
     properties
         .flatten()
