@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::json_schema;
-use crate::support::program::{fixtures, rows, run, run_command, run_in};
+use crate::support::program::{fixtures, rows, run, run_command, run_in, run_once};
 
 /// A study with all that results can hold, but for answers of models.
 const REPLAY: [&str; 11] = [
@@ -37,8 +37,8 @@ fn old(name: &str) -> String {
 #[test]
 fn results_match_their_schema() {
     let schema = run(["catalog", "schemas", "results"]).json();
-    let replayed = run(REPLAY).json();
-    for results in [&replayed, &run(SWEEP).json()] {
+    let replayed = run_once(&REPLAY).json();
+    for results in [&replayed, &run_once(&SWEEP).json()] {
         let errors = json_schema::errors(&schema, results);
         assert!(errors.is_empty(), "{errors:#?}");
     }
@@ -53,7 +53,7 @@ fn results_match_their_schema() {
 
 #[test]
 fn rows_say_what_the_record_says() {
-    let results = run(REPLAY).json();
+    let results = run_once(&REPLAY).json();
     let row = |transcript: &str, policy: &str| {
         let mut rows = results["rows"].as_array().expect("rows").iter();
         rows.find(|row| row["transcript"] == transcript && row["policy"] == policy).expect("a row").clone()
@@ -79,7 +79,7 @@ fn rows_say_what_the_record_says() {
 #[test]
 fn saved_command_gives_the_same_bytes() {
     for (arguments, paths) in [(&REPLAY[..], "claude-code codex"), (&SWEEP, "codex")] {
-        let printed = run(arguments).printed();
+        let printed = run_once(arguments).printed();
         let results: Value = serde_json::from_str(&printed).expect("JSON");
         let command = results["study"]["command"].as_str().expect("a command");
         let options = command.strip_prefix("recompact ").expect("the program").replacen("PATH", paths, 1);
