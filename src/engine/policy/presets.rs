@@ -120,7 +120,8 @@ pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name).or_else(|| {
         let is_alias = |preset: &&Preset| preset.policy(&[]).is_ok_and(|policy| policy.aliases.iter().any(|alias| alias == name));
         // Most names are of files and of programs: no preset has to be parsed for them.
-        PRESETS.iter().filter(|preset| preset.toml.contains(name)).find(is_alias)
+        let quoted = format!("\"{name}\"");
+        PRESETS.iter().filter(|preset| preset.toml.contains(&quoted)).find(is_alias)
     })
 }
 
