@@ -122,6 +122,8 @@ fn visible_parts<'a>(
     let size = (place.end - place.start).max(1);
     let tokens = counter.apply(context.block_size(id, counter.unit));
     let (tool, call) = match block.kind {
+        // Two calls may have the same id, and the pair knows only the first.
+        BlockKind::ToolUse(pair) if !context.is_synthetic(id) => (context.tool_name(pair), Some(block)),
         BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => (context.tool_name(pair), tool_use_of(context, pair)),
         _ => ("", None),
     };
