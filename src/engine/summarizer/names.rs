@@ -12,12 +12,12 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 use crate::util::csr::Rows;
+use crate::util::search::quick_matcher;
 
 /// Number of names in a summary, and how many of them are false.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,10 +134,9 @@ fn may_be_words(fact: &FactMatch) -> bool {
 fn missing_names<'t>(names: FxHashMap<u64, Box<str>>, texts: impl Iterator<Item = Cow<'t, str>>) -> Vec<Box<str>> {
     let mut names: Vec<(Box<str>, bool)> = names.into_values().map(|name| (name, false)).collect();
     let mut missing_count = names.len();
-    // A summary is checked once, so the kind that is built fastest is best. Building fails only for more names than any summary has.
-    let builder =
-        AhoCorasick::builder().kind(Some(AhoCorasickKind::NoncontiguousNFA)).build(names.iter().map(|(name, _)| name.as_bytes()));
-    let Some(finder) = builder.ok().filter(|_| missing_count > 0) else { return Vec::new() };
+    // A summary is checked once.
+    let finder = quick_matcher(names.iter().map(|(name, _)| name.as_bytes()));
+    let Some(finder) = finder.filter(|_| missing_count > 0) else { return Vec::new() };
     for text in texts {
         for found in finder.find_overlapping_iter(&*extract::plain(&text)) {
             let (_, is_found) = &mut names[found.pattern().as_usize()];

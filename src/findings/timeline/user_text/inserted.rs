@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::Survival;
 use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::VisibleBlocks;
 use crate::transcript::conversation::Origin;
+use crate::util::search::quick_matcher;
 use crate::util::text;
 
 /// A message counts as shortened if the request still has this many characters of its beginning.
@@ -45,10 +44,8 @@ impl InsertedTexts {
         }
         let (beginnings, needles): (Vec<&str>, Vec<BTreeSet<&str>>) = by_beginning.into_iter().unzip();
         let mut found = Found::default();
-        // This kind is built fastest, and most automata search only one summary.
-        let builder = AhoCorasick::builder().kind(Some(AhoCorasickKind::NoncontiguousNFA)).build(&beginnings);
-        // An automaton can only be too large for millions of texts; then nothing counts as repeated.
-        let Ok(matcher) = builder else { return found };
+        // Most automata search only one summary. If there are too many texts for one, nothing counts as repeated.
+        let Some(matcher) = quick_matcher(&beginnings) else { return found };
         for (text, is_typed) in self.typed.iter().map(|text| (text, true)).chain(self.written.iter().map(|text| (text, false))) {
             for found_at in matcher.find_overlapping_iter(text.as_str()) {
                 let beginning = found_at.pattern().as_usize();
