@@ -36,8 +36,9 @@ impl Clear {
     }
 
     fn saved<'a>(&self, context: &Context, candidate: &Candidate<'a>) -> Option<SavedResult<'a>> {
+        let path = self.save_to.as_deref()?;
         let text = self.filter.lists.content(candidate.block).unwrap_or_default();
-        SavedResult::new(self.save_to.as_deref()?, true, text, context, candidate)
+        SavedResult::new(path, true, text, context, candidate)
     }
 
     fn point_to_file(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
