@@ -46,7 +46,7 @@ pub struct Summarize {
     /// `true`: the first context, which is what the harness wrote before the first response, is put again in front of the newest
     /// message that `keep_users` keeps.
     pub first_context: bool,
-    /// Number of newest turns of which no message is replaced, unless they begin with the first message; `true` is 1.
+    /// Number of newest turns whose messages all stay; `true` is 1. Without a message in front of these turns it has no effect.
     #[serde(deserialize_with = "turn_count")]
     #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
     pub protect_turns: usize,

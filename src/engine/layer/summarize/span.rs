@@ -12,14 +12,14 @@ impl Summarize {
     /// Returns the messages that the summary replaces.
     pub(super) fn span(&self, input: &LayerInput, run: &mut KnownRun) -> Range<usize> {
         let context = input.context;
-        let end = self.cut.latest(self.snap, context).min(self.protected_from(input));
-        if end < self.keep_first + self.min_span {
+        let protected = self.protected_from(input);
+        if self.cut.latest(self.snap, context).min(protected) < self.keep_first + self.min_span {
             return 0..0;
         }
         let (head, tail) = match self.keep {
-            KeptTail::Entered => (self.keep_first, input.first_new),
+            KeptTail::Entered => (self.keep_first, input.first_new.min(protected)),
             KeptTail::Recent => {
-                let tail = self.tail(input).min(self.share_end(input).max(1)).min(self.protected_from(input));
+                let tail = self.tail(input).min(self.share_end(input).max(1)).min(protected);
                 let head = self.keep_first.min(tail);
                 // Without a head there is no cut at its end.
                 let head = if head > 0 { self.cut.adjust_head(context, head..tail) } else { 0 };
