@@ -1,4 +1,5 @@
-//! How many cases a test tries: by default what runs in about a second, and all with `RECOMPACT_LONG=1`, as `.ci/run` does in turn.
+//! How many cases a test tries, and which trials replay each: by default what runs in about a second, and all with `RECOMPACT_LONG=1`,
+//! as `.ci/run` does in turn.
 
 use std::cell::Cell;
 
