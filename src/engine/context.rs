@@ -54,6 +54,8 @@ pub struct Context<'a> {
     positions: Positions,
     /// Number of edits that moved messages. A stored position is valid as long as this number does not change.
     moves: u32,
+    /// Number of edits.
+    edits: u32,
 }
 
 impl<'a> Context<'a> {
@@ -74,6 +76,7 @@ impl<'a> Context<'a> {
             changes: Vec::new(),
             positions: Positions::default(),
             moves: 0,
+            edits: 0,
         }
     }
 
@@ -105,6 +108,11 @@ impl<'a> Context<'a> {
     /// Number of edits so far that moved messages: stored positions are invalid after it changes.
     pub fn moves(&self) -> u32 {
         self.moves
+    }
+
+    /// Number of edits so far: a stored size of messages is invalid after it changes.
+    pub fn edits(&self) -> u32 {
+        self.edits
     }
 
     /// Index of the newest message with text that the user typed: the current turn begins there.
@@ -179,6 +187,7 @@ impl<'a> Context<'a> {
 
     /// Applies one edit and logs what it changed.
     pub fn apply(&mut self, edit: Edit, cause: Cause) {
+        self.edits += 1;
         match edit {
             Edit::Rewrite { message, block, field, value } => self.rewrite(message, block, field, value, cause),
             Edit::Drop { messages } => self.replace(messages, Vec::new(), ChangeKind::Drop, cause),
@@ -234,6 +243,7 @@ impl<'a> Context<'a> {
             changes: Vec::new(),
             positions: self.positions.clone(),
             moves: self.moves,
+            edits: self.edits,
         }
     }
 

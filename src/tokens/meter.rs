@@ -4,6 +4,7 @@
 //! blocks and their number ([`SizeUnit::adds_up`]). So a replay keeps a running total and computes only what changes.
 
 mod agent_framework;
+mod gemini;
 mod harness;
 pub mod javascript;
 mod json;
@@ -64,6 +65,8 @@ pub enum SizeUnit {
     LlamaIndexMemory,
     /// Tokens as pi estimates them.
     Pi,
+    /// Quarters of a token as Gemini CLI estimates them.
+    Gemini,
     /// Tokens as Microsoft's agent-framework estimates them.
     AgentFramework,
     /// Messages, whatever their size; what a message is says `messages` of the policy.
@@ -77,7 +80,7 @@ impl SizeUnit {
     pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
     /// Every named unit, with its name.
-    pub const ALL: [(SizeUnit, &'static str); 15] = [
+    pub const ALL: [(SizeUnit, &'static str); 16] = [
         (SizeUnit::Chars, "chars"),
         (SizeUnit::Bytes, "bytes"),
         (SizeUnit::Utf16, "utf16"),
@@ -91,6 +94,7 @@ impl SizeUnit {
         (SizeUnit::LlamaIndex, "llama-index"),
         (SizeUnit::LlamaIndexMemory, "llama-index-memory"),
         (SizeUnit::Pi, "pi"),
+        (SizeUnit::Gemini, "gemini"),
         (SizeUnit::AgentFramework, "agent-framework"),
         (SizeUnit::Messages, "messages"),
     ];
@@ -112,8 +116,8 @@ impl SizeUnit {
 
     /// Returns whether it is a number of tokens, and not of characters, bytes or messages.
     pub(super) fn counts_tokens(self) -> bool {
-        let counts_text = matches!(self, SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16);
-        !counts_text && self != SizeUnit::Messages && self.notation().is_none()
+        let counts_other = matches!(self, SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16 | SizeUnit::Gemini);
+        !counts_other && self != SizeUnit::Messages && self.notation().is_none()
     }
 
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
@@ -128,6 +132,7 @@ impl SizeUnit {
                 SizeUnit::LlamaIndex => llama_index::block_tokens(block),
                 SizeUnit::LlamaIndexMemory => llama_index::memory_block_tokens(block),
                 SizeUnit::Pi => pi::block_units(block),
+                SizeUnit::Gemini => gemini::block_quarters(block),
                 SizeUnit::AgentFramework => agent_framework::block_chars(block),
                 SizeUnit::Messages => 0,
                 _ => self.model_text_size(block),
@@ -165,6 +170,7 @@ impl SizeUnit {
             SizeUnit::Utf16 | SizeUnit::Pi => {
                 (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - count_lone_surrogates(text)
             }
+            SizeUnit::Gemini => gemini::text_quarters(text),
             SizeUnit::O200k => Vocabulary::O200k.count(text),
             SizeUnit::Cl100k | SizeUnit::LlamaIndex | SizeUnit::LlamaIndexMemory => Vocabulary::Cl100k.count(text),
             SizeUnit::PyRepr => (python::REPR.string)(text),
@@ -192,6 +198,7 @@ impl SizeUnit {
             | SizeUnit::LlamaIndex
             | SizeUnit::LlamaIndexMemory
             | SizeUnit::Pi
+            | SizeUnit::Gemini
             | SizeUnit::AgentFramework
             | SizeUnit::Messages
             | SizeUnit::Fitted(_) => None,

@@ -29,6 +29,7 @@
 //! ```
 
 mod edits;
+mod recent;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,9 +40,10 @@ use super::{
     Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing, TurnCount,
     WrongSetting, turn_count,
 };
-use crate::engine::context::Edit;
+use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::util::template::has_placeholder;
+use recent::RecentSize;
 
 /// Settings of `clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +52,7 @@ pub struct Clear {
     #[serde(flatten)]
     pub filter: ResultFilter,
     /// Instead of a number of newest results: keep the newest ones that together have at most this size by the policy's `meter`. Those
-    /// that other settings keep do not count.
+    /// that other settings keep do not count, nor those that are cleared already.
     #[schemars(extend("x-unit" = "tokens"))]
     pub keep_recent_tokens: Option<Size>,
     /// Number of newest turns whose results stay and do not count; `true` is 1.
@@ -58,14 +60,16 @@ pub struct Clear {
     #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
     pub protect_turns: usize,
     /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines. With `save_to`, also
-    /// `{path}` and `{head}`.
+    /// `{path}`, `{head}` and `{tail}`.
     pub placeholder: String,
     /// Path of the file that gets the text of a cleared result, so that the model can read it again; `{id}` is the tool_use id, reduced
     /// to letters, digits, `.`, `_` and `-`. Without it the text is lost.
     pub save_to: Option<Box<str>>,
-    /// Characters of a saved result that stay as `{head}`.
+    /// Characters of a saved result that stay as `{head}`, and as `{tail}`.
     #[schemars(extend("x-unit" = "characters"))]
     pub preview_chars: usize,
+    /// `true`: a result that is not longer than what replaces it stays. It counts among the newest, unlike those that `min_chars` keeps.
+    pub only_if_shorter: bool,
     /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
     pub saved_line: String,
     /// Text that replaces a persisted result; empty: `placeholder`.
@@ -84,6 +88,8 @@ pub struct Clear {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClearState {
     cursor: ScanCursor,
+    /// The results that stay because of their size.
+    recent: RecentSize,
     /// Number of results before the cursor, if there is a stride.
     decided: usize,
     /// The results from this position up to the cursor wait.
@@ -101,6 +107,7 @@ impl Default for Clear {
             placeholder: "[Old tool result content cleared]".to_owned(),
             save_to: None,
             preview_chars: 0,
+            only_if_shorter: false,
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
             clear_at_least: 0.into(),
@@ -159,10 +166,14 @@ impl Action for Clear {
         } else if self.stride > 1 {
             self.take_by_stride(input, state)
         } else {
-            self.take_old(input, &mut state.cursor, 0)
+            self.take_old(input, state, 0)
         };
         let (edits, files) = (self.edits(input.context, &candidates), self.files(input.context, &candidates));
         Proposal { edits, files, ..Proposal::default() }
+    }
+
+    fn settle(&self, context: &Context, state: &mut ClearState) {
+        state.recent.settle(context);
     }
 }
 
@@ -173,29 +184,16 @@ impl Clear {
     }
 
     /// Returns the results that are old. Of those, this many of the newest stay, too.
-    fn take_old<'a>(&self, input: &LayerInput<'a>, cursor: &mut ScanCursor, more: usize) -> Vec<Candidate<'a>> {
+    fn take_old<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState, more: usize) -> Vec<Candidate<'a>> {
         let context = input.context;
         let turns = turns_start(context, self.protect_turns);
-        self.filter.results_before_newest(context, cursor, |results| {
+        if let Some(tokens) = &self.keep_recent_tokens {
+            return self.take_old_by_size(input, state, turns, tokens.resolve(input.limits), more);
+        }
+        self.filter.results_before_newest(context, &mut state.cursor, |results| {
             let unprotected = results.partition_point(|candidate| candidate.position.message < turns);
-            let (results, protected) = results.split_at(unprotected);
-            let recent = match &self.keep_recent_tokens {
-                Some(tokens) => self.count_in_size(input, results, tokens.resolve(input.limits)),
-                None => self.filter.keep_recent_results,
-            };
-            protected.len() + recent + more
+            results.len() - unprotected + self.filter.keep_recent_results + more
         })
-    }
-
-    /// Returns how many of the newest results have at most this size together.
-    fn count_in_size(&self, input: &LayerInput, results: &[Candidate], max_size: u64) -> usize {
-        let (context, meter) = (input.context, input.meter);
-        let mut size = 0;
-        let fits = |candidate: &&Candidate| {
-            size += if self.filter.may_edit(context, candidate) { context.block_size(candidate.id, meter.unit) } else { 0 };
-            meter.apply(size) <= max_size
-        };
-        results.iter().rev().take_while(fits).count()
     }
 
     /// Returns the results that are old: those that are over a multiple of the stride stay, too.
@@ -205,9 +203,9 @@ impl Clear {
         if start == BlockPosition::default() {
             state.decided = 0;
         }
-        let undecided = results_from(context, start);
+        let undecided: Vec<_> = results_from(context, start).collect();
         let over = (state.decided + undecided.len() + 1) % self.stride;
-        let old = self.take_old(input, &mut state.cursor, over);
+        let old = self.take_old(input, state, over);
         state.decided += undecided.partition_point(|candidate| candidate.position < state.cursor.start(context));
         old
     }
@@ -219,16 +217,16 @@ impl Clear {
     fn take_batch<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState) -> Vec<Candidate<'a>> {
         let context = input.context;
         if state.cursor.start(context) == BlockPosition::default() {
-            *state = ClearState::default();
+            *state = ClearState { recent: state.recent, ..ClearState::default() };
         }
-        let new_results = self.take_old(input, &mut state.cursor, 0);
+        let new_results = self.take_old(input, state, 0);
         state.waiting_size += self.freed_size(input, &new_results);
         if !self.is_enough(input, state.waiting_size) {
             return Vec::new();
         }
         let end = state.cursor.start(context);
-        let mut all = results_from(context, state.waiting_since);
-        all.retain(|candidate| candidate.position < end && self.filter.may_edit(context, candidate));
+        let is_waiting = |candidate: &Candidate| candidate.position < end && self.filter.may_edit(context, candidate);
+        let all: Vec<_> = results_from(context, state.waiting_since).filter(is_waiting).collect();
         state.waiting_size = self.freed_size(input, &all);
         if !self.is_enough(input, state.waiting_size) {
             return Vec::new();

@@ -113,9 +113,8 @@ impl Action for Dedupe {
         let mut newest: HashMap<String, Candidate> = HashMap::new();
         let mut proposal = Proposal::default();
         // Another layer may have cleared the copy since; then a placeholder that refers to it would be wrong.
-        let is_in_context =
-            |before: &BlockId| results_from(context, BlockPosition::default()).iter().any(|old| old.id == *before);
-        for candidate in results_from(context, start).into_iter().filter(|candidate| self.filter.may_edit(context, candidate)) {
+        let is_in_context = |before: &BlockId| results_from(context, BlockPosition::default()).any(|old| old.id == *before);
+        for candidate in results_from(context, start).filter(|candidate| self.filter.may_edit(context, candidate)) {
             if candidate.block.field("content").and_then(Value::as_str) == Some(&self.placeholder_for(context, &candidate)) {
                 continue;
             }

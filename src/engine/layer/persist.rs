@@ -155,7 +155,7 @@ impl Persist {
             return;
         }
         let results = results_from(input.context, BlockPosition { message: last, block: 0 });
-        let mut by_size: Vec<_> = results.into_iter().map(|candidate| (self.content_size(&candidate), candidate)).collect();
+        let mut by_size: Vec<_> = results.map(|candidate| (self.content_size(&candidate), candidate)).collect();
         let mut total: u64 = by_size.iter().map(|(size, _)| size).sum();
         by_size.sort_by_key(|(size, _)| Reverse(*size));
         for (size, candidate) in by_size {

@@ -82,7 +82,7 @@ impl Action for Restore {
 
     fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
         let conversation = input.context.conversation();
-        let results = results_from(input.context, BlockPosition::default()).into_iter();
+        let results = results_from(input.context, BlockPosition::default());
         let mut known: BTreeSet<_> =
             results.filter_map(|candidate| super::path_asked_for(input.context, candidate.pair)).collect();
         let mut tokens_left = self.max_tokens;

@@ -162,7 +162,7 @@ impl ResultFilter {
         cursor: &mut ScanCursor,
         keep: impl FnOnce(&[Candidate]) -> usize,
     ) -> Vec<Candidate<'a>> {
-        let mut results = results_from(context, cursor.start(context));
+        let mut results: Vec<_> = results_from(context, cursor.start(context)).collect();
         let end = BlockPosition { message: context.len(), block: 0 };
         let mut first_kept = end;
         if self.protect_unseen {
@@ -205,18 +205,17 @@ impl ResultFilter {
     }
 }
 
-/// Returns the tool results in user messages from a position on, in order.
-pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> Vec<Candidate<'a>> {
+/// Yields the tool results in user messages from a position on, in order.
+pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> impl Iterator<Item = Candidate<'a>> {
     let messages = context.messages().iter().enumerate().skip(from.message);
     let of_message = messages.filter(|(_, message)| message.role == Role::User).flat_map(|(index, message)| {
         message.blocks.iter().enumerate().map(move |(block, id)| (BlockPosition { message: index, block }, *id))
     });
-    let candidate = of_message.filter(|(position, _)| *position >= from).filter_map(|(position, id)| {
+    of_message.filter(move |(position, _)| *position >= from).filter_map(|(position, id)| {
         let block = context.block(id);
         match block.kind {
             BlockKind::ToolResult(pair) => Some(Candidate { position, id, pair, block }),
             _ => None,
         }
-    });
-    candidate.collect()
+    })
 }

@@ -30,6 +30,11 @@ impl<'a> SavedResult<'a> {
         text::head(&self.text, chars)
     }
 
+    /// Returns the end of the text.
+    pub fn tail(&self, chars: usize) -> &str {
+        text::tail(&self.text, chars)
+    }
+
     /// Returns the file to write.
     pub fn into_file(self, candidate: &Candidate) -> NewFile {
         NewFile { kind: FileKind::Persisted, block: Some(candidate.id), path: self.path, text: self.text.into_owned() }

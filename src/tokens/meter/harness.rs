@@ -252,6 +252,12 @@ pub const METERS: &[MeterDescription] = &[
         source: "pi-coding-agent 0.87.1 core/compaction/compaction.js: estimateTokens",
     },
     MeterDescription {
+        name: "recorded+gemini/4",
+        about: "the usage recorded for the last call, plus a quarter, rounded down, of what came after it: a character of ASCII counts \
+                once, another one six times; calls and results count as JSON.stringify writes them",
+        source: "@google/gemini-cli-core 0.61.0 utils/tokenCalculation.js: estimateTokenCountSync",
+    },
+    MeterDescription {
         name: "agent-framework",
         about: "for each message its characters as JSON ÷ 4, rounded down, with all keys, and a message id of seven characters; the \
                 arguments of a call are a JSON text inside",

@@ -19,6 +19,7 @@ pub fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
         SizeUnit::LangChain => context.messages().iter().map(|sent| langchain(context, sent)).sum(),
         SizeUnit::LlamaIndex => context.messages().iter().map(|sent| llama_index(context, sent)).sum(),
         SizeUnit::Pi => context.messages().iter().map(|sent| pi(context, sent)).sum(),
+        SizeUnit::Gemini => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| gemini(context.block(*id))).sum(),
         SizeUnit::LlamaIndexMemory => context.messages().iter().map(|sent| llama_index_memory(context, sent)).sum(),
         SizeUnit::AgentFramework => context.messages().iter().map(|sent| agent_framework(context, sent)).sum(),
         SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
@@ -56,6 +57,25 @@ fn llama_index(context: &Context, sent: &ContextMessage) -> u64 {
     let blocks = sent.blocks.iter().map(|id| context.block(*id)).filter(|block| is_content(block.kind));
     let tokens: u64 = blocks.map(|block| SizeUnit::Cl100k.text(&block.text())).sum();
     tokens + u64::from(sent.role == Role::Assistant && tokens == 0)
+}
+
+/// Returns Gemini CLI's estimate of one block, in quarters of a token.
+fn gemini(block: &Block) -> u64 {
+    let json = |value: Value| text::restore_escapes(value.to_string()).encode_utf16().count() as u64;
+    let wire = block.wire();
+    let tokens = |part: &Value| if part["type"] == "document" { 25_800 } else { 3_000 };
+    let media: u64 = recompact::tokens::meter::media::parts(block).map(tokens).sum();
+    4 * media
+        + match block.kind {
+            BlockKind::Media => 0,
+            BlockKind::ToolUse(_) => {
+                json(json!({"functionCall": {"name": wire["name"], "args": wire["input"], "id": wire["id"]}}))
+            }
+            BlockKind::ToolResult(_) if block.is_error() => json(json!({"error": block.text()})),
+            BlockKind::ToolResult(_) => json(json!({"output": block.text()})),
+            _ if SizeUnit::Utf16.text(&block.text()) > 100_000 => SizeUnit::Utf16.text(&block.text()),
+            _ => block.text().chars().map(|c| if c.is_ascii() { 1 } else { 6 * SizeUnit::Utf16.text(&c.to_string()) }).sum(),
+        }
 }
 
 /// Returns pi's estimate of one message: JavaScript's length of its texts, its tools' names and their arguments as JSON.

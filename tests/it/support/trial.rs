@@ -101,7 +101,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 51] = [
+const LOW: [(&str, &[&str]); 52] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -192,6 +192,15 @@ const LOW: [(&str, &[&str]); 51] = [
     ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
     ("opencode", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("gemini-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
+    (
+        "gemini-cli",
+        &[
+            "mask.keep_recent_tokens=90",
+            "mask.clear_at_least=40",
+            "mask.preview_chars=4",
+            "mask.placeholder=<{path}: {head}…{tail}>",
+        ],
+    ),
     ("pi", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("cline", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("camel", &["auto.threshold=200", "auto.max_tokens=9"]),

@@ -19,20 +19,43 @@ impl Clear {
         let mut cleared_calls = BTreeSet::new();
         let mut edits = Vec::new();
         for candidate in candidates {
+            let content = self.replacement(context, candidate);
+            if self.only_if_shorter && content.is_none() {
+                continue;
+            }
             // Two results may belong to one call.
             let call = if self.clear_inputs { find_call_with_input(context, candidate) } else { None };
             edits.extend(call.filter(|call| cleared_calls.insert(*call)).map(clear_input));
-            edits.extend(match self.save_to {
-                None => self.clear_content(context, candidate),
-                Some(_) => self.point_to_file(context, candidate),
-            });
+            edits.extend(content.map(|content| candidate.position.with_content(content)));
         }
         edits
     }
 
-    /// Returns the files in which these results are saved; none for results that are already saved, and without `save_to`.
+    /// Returns the files in which these results are saved; none for results that stay or are already saved, and without `save_to`.
     pub(super) fn files(&self, context: &Context, candidates: &[Candidate]) -> Vec<NewFile> {
-        candidates.iter().filter_map(|candidate| Some(self.saved(context, candidate)?.into_file(candidate))).collect()
+        if self.save_to.is_none() {
+            return Vec::new();
+        }
+        let cleared = candidates.iter().filter(|candidate| self.replacement(context, candidate).is_some());
+        cleared.filter_map(|candidate| Some(self.saved(context, candidate)?.into_file(candidate))).collect()
+    }
+
+    /// Returns whether this layer has cleared a result.
+    pub(super) fn is_cleared(&self, context: &Context, candidate: &Candidate) -> bool {
+        match self.save_to {
+            None => self.placeholder_unless_cleared(context, candidate).is_none(),
+            Some(_) => self.saved(context, candidate).is_none(),
+        }
+    }
+
+    /// Returns what replaces the content of a result; `None` if the result is already cleared, or would not become shorter and must.
+    fn replacement(&self, context: &Context, candidate: &Candidate) -> Option<String> {
+        let content = match self.save_to {
+            None => self.placeholder_unless_cleared(context, candidate)?,
+            Some(_) => self.pointer_to_file(context, candidate)?,
+        };
+        let is_shorter = || self.filter.lists.chars(candidate.block).unwrap_or_default() > content.chars().count();
+        (!self.only_if_shorter || is_shorter()).then_some(content)
     }
 
     fn saved<'a>(&self, context: &Context, candidate: &Candidate<'a>) -> Option<SavedResult<'a>> {
@@ -41,20 +64,20 @@ impl Clear {
         SavedResult::new(path, true, text, context, candidate)
     }
 
-    fn point_to_file(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
+    fn pointer_to_file(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         let saved = self.saved(context, candidate)?;
         let (tool, lines) = (context.tool_name(candidate.pair), python_text::line_count(&saved.text).to_string());
-        let head = saved.head(self.preview_chars);
-        let marker = fill(&self.placeholder, &[("tool", tool), ("lines", &lines), ("path", &saved.path), ("head", head)]);
-        Some(candidate.position.with_content(marker))
+        let (head, tail) = (saved.head(self.preview_chars), saved.tail(self.preview_chars));
+        let values = [("tool", tool), ("lines", &lines), ("path", &saved.path), ("head", head), ("tail", tail)];
+        Some(fill(&self.placeholder, &values))
     }
 
-    fn clear_content(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
+    fn placeholder_unless_cleared(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         let tool = context.tool_name(candidate.pair);
         let placeholder = self.placeholder_for(tool, candidate.block);
         let is_cleared = |content: &str| content == placeholder || self.is_placeholder_with_lines(content, tool);
         let is_cleared = candidate.block.field("content").and_then(Value::as_str).is_some_and(is_cleared);
-        (!is_cleared).then(|| candidate.position.with_content(placeholder))
+        (!is_cleared).then_some(placeholder)
     }
 
     /// Returns whether a content is the placeholder, filled in for a result whose number of lines is not known any more.
