@@ -12,6 +12,7 @@ mod message;
 mod message_unit;
 mod positions;
 mod rewrite_cache;
+mod totals;
 mod turns;
 mod validity;
 mod wire;
@@ -20,7 +21,7 @@ use std::ops::Range;
 
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, PairId};
+use crate::transcript::conversation::{Block, BlockId, Conversation, PairId};
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
@@ -289,64 +290,5 @@ impl<'a> Context<'a> {
             self.subtract_from_totals(message);
         }
         self.changes.push(Change { kind, cause, at, removed, added });
-    }
-
-    fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
-        self.with_frame(message, self.sums_of_blocks(message))
-    }
-
-    /// Returns the sums of the sizes of a message's blocks.
-    fn sums_of_blocks(&self, message: &ContextMessage) -> MessageSizes {
-        let mut sums = [0; SizeUnit::MAX_UNITS];
-        for id in &message.blocks {
-            for (sum, size) in sums.iter_mut().zip(self.sizes_of(*id)) {
-                *sum += size;
-            }
-        }
-        sums
-    }
-
-    /// Adds what a message has besides its blocks to the sums of their sizes.
-    fn with_frame(&self, message: &ContextMessage, mut sums: MessageSizes) -> MessageSizes {
-        for (size, unit) in sums.iter_mut().zip(self.sizes.units()) {
-            *size = unit.message(message.role, message.is_string_content, message.blocks.len(), *size);
-        }
-        sums
-    }
-
-    fn sizes_of(&self, id: BlockId) -> &[u64] {
-        sizes_of(self.conversation, self.sizes, &self.synthetic, id)
-    }
-
-    fn unit_index(&self, unit: SizeUnit) -> Option<usize> {
-        self.sizes.units().iter().position(|m| *m == unit)
-    }
-
-    /// Adds a message to the totals and returns its sizes.
-    fn add_to_totals(&mut self, message: &ContextMessage) -> MessageSizes {
-        self.rewritten_last = None;
-        let sizes = self.sizes_of_message(message);
-        for (total, size) in self.totals.iter_mut().zip(sizes) {
-            *total += size;
-        }
-        for id in &message.blocks {
-            if let BlockKind::ToolUse(pair) = self.block(*id).kind {
-                self.faults.add_tool_use(pair);
-            }
-        }
-        sizes
-    }
-
-    fn subtract_from_totals(&mut self, message: &ContextMessage) {
-        self.rewritten_last = None;
-        let sizes = self.sizes_of_message(message);
-        for (total, size) in self.totals.iter_mut().zip(sizes) {
-            *total -= size;
-        }
-        for id in &message.blocks {
-            if let BlockKind::ToolUse(pair) = self.block(*id).kind {
-                self.faults.remove_tool_use(pair);
-            }
-        }
     }
 }
