@@ -3,25 +3,28 @@
 //
 // A live driver prints one line of JSON for the run, {"window", "max_output", "session", "typed"}: the settings that the program ran
 // with, the transcript that it wrote, or null, and what the user typed. Then one line for each real request, in order: {"shared",
-// "then", "tools", "said", "tokens", "output"}. Items are those of recordings.py, but each text of a user message is one. `tools` is
-// the number of tools, `said` the answer as an item, `tokens` and `output` the usage that the model reported.
+// "then", "tools", "summary", "said", "tokens", "output"}. Items are those of recordings.py, but each text of a user message is one. `tools` is
+// the number of tools, `summary` whether the request wants a summary, `said` the answer as an item, `tokens` and `output` the usage that
+// the model reported.
 
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export const SUMMARY = "The numbers were printed up to here. What is left: to print the next ones.";
+const SUMMARY = "The numbers were printed up to here. What is left: to print the next ones.";
 
 const tokensOf = (text) => Math.ceil(Buffer.byteLength(text) / 4);
 
-/** What the model says: the turns of a user, each with a number of calls and a last text. Whoever offers no tools wants a summary. */
+/** What the model says: the turns of a user, each with a number of calls and a last text. */
 export class Script {
-  /** `turns`: [{typed, calls, last}, …]; `call(n)`: the name and the input of the nth call. */
-  constructor(turns, call) {
-    Object.assign(this, { turns, call, turn: -1, left: 0, calls: 0 });
+  /**
+   * `turns`: [{typed, calls, last}, …]; `call(n)`: the name and the input of the nth call; `wantsSummary(body)`: whether a request wants
+   * `summary`. Most programs offer no tools then.
+   */
+  constructor(turns, call, { summary = SUMMARY, wantsSummary = ({ tools }) => !tools?.length } = {}) {
+    Object.assign(this, { turns, call, summary, wantsSummary, turn: -1, left: 0, calls: 0 });
   }
 
   /** Begins the next turn, and returns what the user types; undefined at the end. */
@@ -32,8 +35,8 @@ export class Script {
   }
 
   /** The answer as an item. */
-  answer(tools) {
-    if (tools === 0) return ["assistant", SUMMARY, []];
+  answer(body) {
+    if (this.wantsSummary(body)) return ["assistant", this.summary, []];
     if (this.left === 0) return ["assistant", this.turns[this.turn].last, []];
     this.left -= 1;
     this.calls += 1;
@@ -72,7 +75,7 @@ function* chat(text, calls, input, output) {
 
 const DIALECTS = { "/v1/responses": responses, "/v1/chat/completions": chat };
 
-/** Starts the model. `requests` gets {body, said, tokens, output} for each request. */
+/** Starts the model. `requests` gets {body, summary, said, tokens, output} for each request. */
 export async function serve(script) {
   const requests = [];
   const server = createServer((request, response) => {
@@ -83,9 +86,9 @@ export async function serve(script) {
     request.on("end", () => {
       const raw = Buffer.concat(parts).toString();
       const body = JSON.parse(raw);
-      const said = script.answer(body.tools?.length ?? 0);
+      const said = script.answer(body);
       const [tokens, output] = [tokensOf(raw), tokensOf(said[1]) + tokensOf(JSON.stringify(said[2]))];
-      requests.push({ body, said, tokens, output });
+      requests.push({ body, summary: script.wantsSummary(body), said, tokens, output });
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const event of speak(said[1], said[2], tokens, output)) {
         response.write(`event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -141,24 +144,28 @@ export class Place {
 
 /** The file of an installed package; ends with code 77 if it is not there. */
 export function installed(file) {
-  try {
-    return createRequire(`${process.cwd()}/`).resolve(file);
-  } catch {
-    console.error(`${file} is not installed in ${process.cwd()}`);
-    process.exit(77);
-  }
+  const path = join(process.cwd(), "node_modules", file);
+  if (existsSync(path)) return path;
+  console.error(`${file} is not installed in ${process.cwd()}`);
+  process.exit(77);
+}
+
+/** The program of Node.js: this one if it has this version, or that of an installed package. */
+export function node(version) {
+  const [own] = process.versions.node.split(".").map(Number);
+  return own >= version ? process.execPath : installed(`node-${process.platform}-${process.arch}/bin/node`);
 }
 
 /** Prints the run. `toItems(body)` are the items of a request without the system prompt. */
 function print(settings, requests, toItems) {
   console.log(JSON.stringify(settings));
   let before = [];
-  for (const { body, said, tokens, output } of requests) {
+  for (const { body, summary, said, tokens, output } of requests) {
     const items = toItems(body);
     const request = items.map((item) => JSON.stringify(item));
     let shared = 0;
     while (shared < Math.min(before.length, request.length) && before[shared] === request[shared]) shared += 1;
-    console.log(JSON.stringify({ shared, then: items.slice(shared), tools: body.tools?.length ?? 0, said, tokens, output }));
+    console.log(JSON.stringify({ shared, then: items.slice(shared), tools: body.tools?.length ?? 0, summary, said, tokens, output }));
     before = request;
   }
 }

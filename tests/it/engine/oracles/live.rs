@@ -20,33 +20,45 @@ struct Live {
     preset: &'static str,
     driver: &'static str,
     variant: &'static str,
-    /// The words of the program, which the presets say in words of their own, as settings.
-    words: fn(&Run) -> Vec<String>,
+    /// What the driver sets in the program, and its words, which the presets say in words of their own: as settings.
+    settings: fn(&Run) -> Vec<String>,
+}
+
+const fn live(preset: &'static str, driver: &'static str, variant: &'static str, settings: fn(&Run) -> Vec<String>) -> Live {
+    Live { preset, driver, variant, settings }
 }
 
 const LIVE: &[Live] = &[
-    Live { preset: "codex-cli", driver: "live_codex", variant: "short", words: codex_words },
-    Live { preset: "codex-cli", driver: "live_codex", variant: "long", words: codex_words },
-    Live { preset: "opencode", driver: "live_opencode", variant: "run", words: opencode_words },
+    live("codex-cli", "live_codex", "short", |_| Vec::new()),
+    live("codex-cli", "live_codex", "long", |_| Vec::new()),
+    live("opencode", "live_opencode", "run", opencode),
+    live("pi", "live_pi", "run", |_| vec!["auto.keep_recent_tokens=6000".to_owned()]),
+    live("qwen-code", "live_qwen_code", "run", qwen_code),
 ];
 
-fn codex_words(run: &Run) -> Vec<String> {
-    let folded = &run.requests[run.folds[0]];
-    let text = folded.texts().find(|text| text.contains(&run.summary)).expect("the summary is in the request behind it");
-    vec![format!("auto.template={}", json!(text.replace(&run.summary, "{summary}")))]
-}
-
-fn opencode_words(run: &Run) -> Vec<String> {
+fn opencode(run: &Run) -> Vec<String> {
     let folded: Vec<&str> = run.requests[run.folds[0]].texts().collect();
     let [question, .., go_on] = folded[..] else { panic!("a question and a text to go on") };
-    vec![format!("auto.question={}", json!(question)), format!("auto.go_on={}", json!(go_on))]
+    vec![setting("auto.question", question), setting("auto.go_on", go_on)]
+}
+
+fn qwen_code(run: &Run) -> Vec<String> {
+    let folded: Vec<&str> = run.requests[run.folds[0]].texts().collect();
+    let [_, ack] = folded[..] else { panic!("a summary and an answer") };
+    vec![setting("auto.ack", ack)]
+}
+
+fn setting(name: &str, text: &str) -> String {
+    format!("{name}={}", json!(text))
 }
 
 impl Live {
     fn policy(&self, run: &Run) -> Policy {
-        let limits =
-            [format!("window={}", run.window), format!("max_output={}", run.max_output), "auto.max_tokens=100".to_owned()];
-        let settings: Vec<String> = limits.into_iter().chain((self.words)(run)).collect();
+        let limits = [("window", run.window), ("max_output", run.max_output), ("auto.max_tokens", 1_000)];
+        let limits = limits.map(|(name, value)| format!("{name}={value}"));
+        // A reply is the whole message, with the program's own words around the summary.
+        let template = setting("auto.template", "{summary}");
+        let settings: Vec<String> = limits.into_iter().chain([template]).chain((self.settings)(run)).collect();
         preset_with(self.preset, &settings.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }

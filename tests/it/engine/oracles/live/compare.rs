@@ -48,7 +48,7 @@ impl Observer for Requests<'_> {
     }
 }
 
-/// A summarizer that says what the scripted model said, and compares what it reads with what the model read.
+/// A summarizer that says what the program made of the scripted model's answer, and compares what it reads with what the model read.
 struct Reader {
     run: Arc<Run>,
     differences: Arc<Mutex<Vec<Option<String>>>>,
@@ -87,6 +87,7 @@ impl Reader {
 impl Summarizer for Reader {
     fn summarize(&self, request: &SummaryRequest) -> Reply {
         self.differences.lock().expect("no panic").push(self.difference(request));
-        Ok(self.run.summary.clone()).into()
+        let at = self.run.folds.iter().position(|fold| *fold == request.call).unwrap_or_default();
+        Ok(self.run.replies[at].clone()).into()
     }
 }

