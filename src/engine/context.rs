@@ -17,6 +17,7 @@ mod turns;
 mod validity;
 mod wire;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::tokens::block_sizes::BlockSizes;
@@ -25,14 +26,14 @@ use crate::transcript::conversation::{Block, BlockId, Conversation, PairId};
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
-pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, sizes_of};
+pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, size_of};
 pub use message_unit::MessageUnit;
 use positions::Positions;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
-/// Sizes in each unit of the context's [`BlockSizes`], in its order; unused entries are 0.
+/// Sizes in the units that a context tracks, each at its index in [`BlockSizes::units`]; the other entries are 0.
 pub type MessageSizes = [u64; SizeUnit::MAX_UNITS];
 
 /// The messages of the next request, with running sizes. Layers propose edits; only the context applies them.
@@ -42,6 +43,8 @@ pub struct Context<'a> {
     sizes: &'a BlockSizes,
     rewrites: &'a RewriteCache,
     unit: MessageUnit,
+    /// Indices of the units that it tracks, in [`BlockSizes::units`].
+    slots: Vec<usize>,
     synthetic: Vec<SyntheticBlock>,
     messages: Vec<ContextMessage>,
     /// Sum of the message sizes, in each unit.
@@ -68,6 +71,7 @@ impl<'a> Context<'a> {
             sizes,
             rewrites,
             unit,
+            slots: (0..sizes.units().len()).collect(),
             synthetic: Vec::new(),
             messages: Vec::new(),
             totals: [0; SizeUnit::MAX_UNITS],
@@ -79,6 +83,12 @@ impl<'a> Context<'a> {
             moves: 0,
             edits: 0,
         }
+    }
+
+    /// Limits the sizes that it tracks to some units. All replays of a conversation share its sizes, and each needs a few of them.
+    pub fn tracking(mut self, units: &BTreeSet<SizeUnit>) -> Self {
+        self.slots.retain(|slot| units.contains(&self.sizes.units()[*slot]));
+        self
     }
 
     /// Returns the recorded conversation.
@@ -148,17 +158,17 @@ impl<'a> Context<'a> {
 
     /// Size of one block; 0 in a unit that this context does not track.
     pub fn block_size(&self, id: BlockId, unit: SizeUnit) -> u64 {
-        self.unit_index(unit).map_or(0, |index| self.sizes_of(id)[index])
+        self.slot(unit).map_or(0, |slot| self.size_in(id, slot))
     }
 
     /// Returns whether this context tracks sizes in this unit.
     pub fn tracks(&self, unit: SizeUnit) -> bool {
-        self.unit_index(unit).is_some()
+        self.slot(unit).is_some()
     }
 
     /// Size of one message.
     pub fn message_size(&self, message: &ContextMessage, unit: SizeUnit) -> u64 {
-        self.unit_index(unit).map_or(0, |index| self.sizes_of_message(message)[index])
+        self.slot(unit).map_or(0, |slot| self.sizes_of_message(message)[slot])
     }
 
     /// Size of the whole list of messages, separators included.
@@ -168,12 +178,12 @@ impl<'a> Context<'a> {
 
     /// Sum of the message sizes, without separators.
     pub fn sum(&self, unit: SizeUnit) -> u64 {
-        self.unit_index(unit).map_or(0, |index| self.totals[index])
+        self.slot(unit).map_or(0, |slot| self.totals[slot])
     }
 
     /// Sum of the sizes of all messages ever appended. The difference of two values is the size of what was appended in between.
     pub fn appended(&self, unit: SizeUnit) -> u64 {
-        self.unit_index(unit).map_or(0, |index| self.appended[index])
+        self.slot(unit).map_or(0, |slot| self.appended[slot])
     }
 
     /// Sums of the sizes of all messages ever appended, in each unit.
@@ -235,6 +245,7 @@ impl<'a> Context<'a> {
             sizes: self.sizes,
             rewrites: self.rewrites,
             unit: self.unit,
+            slots: self.slots.clone(),
             synthetic: Vec::new(),
             messages: self.messages.clone(),
             totals: self.totals,

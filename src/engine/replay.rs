@@ -19,7 +19,7 @@ use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
 use crate::engine::summarizer::{Failing, Summarizer};
 use crate::tokens::block_sizes::BlockSizes;
-use crate::tokens::meter::Meter;
+use crate::tokens::meter::{Meter, SizeUnit};
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Thinking};
 
 pub use estimate::{RecordedReplay, RecordedRequests};
@@ -92,6 +92,11 @@ pub trait Observer {
     /// Receives each file that would be written; `text` is its content.
     fn file(&mut self, _file: &File, _text: &str) {}
 
+    /// Returns the units in which it reads sizes of the context, besides those of the policy and the counter.
+    fn units(&self) -> &[SizeUnit] {
+        &[]
+    }
+
     /// Returns whether [`Observer::file`] needs the contents of archives. They are whole transcripts, so they are built only on
     /// request.
     fn wants_archives(&self) -> bool {
@@ -113,7 +118,8 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &ReplaySetup, observer: &mut dyn Observer) -> Journal {
-    let context = Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites, setup.policy.messages);
+    let units = setup.policy.units().into_iter().chain([setup.counter.unit]).chain(observer.units().iter().copied()).collect();
+    let context = Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites, setup.policy.messages).tracking(&units);
     let history = ContextState::new(context, setup);
     let mut replay = ReplayRun {
         history,

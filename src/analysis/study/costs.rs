@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::context::sizes_of;
+use crate::engine::context::size_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{self, RecordedReplay};
@@ -192,7 +192,7 @@ const RESPONSE_FRAME_TOKENS: u64 = 57;
 /// Returns the size of a block of the conversation, or of one that a layer wrote, by the token counter of the report.
 fn size<'a>(setup: &'a replay::ReplaySetup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
     let slot = setup.sizes.slot(setup.counter.unit);
-    move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.synthetic_blocks, id)[slot])
+    move |id| slot.map_or(0, |slot| size_of(setup.conversation, setup.sizes, &journal.synthetic_blocks, id, slot))
 }
 
 fn refusal_reason(check: &CostCheck) -> String {

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::OnceLock;
 
-use crate::engine::context::sizes_of;
+use crate::engine::context::size_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{RecordedReplay, RecordedRequests, ReplaySetup};
@@ -78,7 +78,7 @@ impl<'a> Prepared<'a> {
         read: impl FnOnce(&findings::ReplayView) -> T,
     ) -> T {
         let slot = self.sizes.slot(self.counter.unit);
-        let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.synthetic_blocks, id)[slot]);
+        let size = |id| slot.map_or(0, |slot| size_of(self.conversation, &self.sizes, &journal.synthetic_blocks, id, slot));
         let tokens = |id| self.counter.apply(size(id));
         let (conversation, references) = (self.conversation, &self.references);
         let (tokens, user_text) = (&tokens, &OnceCell::new());

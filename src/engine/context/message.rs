@@ -46,16 +46,11 @@ pub fn recorded_block(conversation: &Conversation, synthetic: &[SyntheticBlock],
     Some(id)
 }
 
-/// Returns the sizes of a block, in the order of [`BlockSizes::units`].
-pub fn sizes_of<'b>(
-    conversation: &Conversation,
-    sizes: &'b BlockSizes,
-    synthetic: &'b [SyntheticBlock],
-    id: BlockId,
-) -> &'b [u64] {
+/// Returns the size of a block in one of the units of [`BlockSizes::units`].
+pub fn size_of(conversation: &Conversation, sizes: &BlockSizes, synthetic: &[SyntheticBlock], id: BlockId, slot: usize) -> u64 {
     match id.index().checked_sub(conversation.blocks.len()) {
-        None => sizes.block_sizes(id),
-        Some(index) => &synthetic[index].rewritten.sizes,
+        None => sizes.block_sizes(id)[slot],
+        Some(index) => synthetic[index].rewritten.size(sizes, slot),
     }
 }
 

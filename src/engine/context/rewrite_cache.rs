@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
-use super::{Cause, Change, ChangeKind, Context, MessageSizes, sizes_of};
+use super::totals::exchange;
+use super::{Cause, Change, ChangeKind, Context};
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
@@ -17,15 +18,21 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 #[derive(Debug)]
 pub struct RewrittenBlock {
     pub block: Block,
-    /// Sizes in each unit of the context's [`BlockSizes`].
-    pub(super) sizes: Box<[u64]>,
+    is_string_content: bool,
+    /// Size in each unit of the conversation's [`BlockSizes`]. Policies need different units, so each is measured on first use.
+    sizes: Box<[OnceLock<u64>]>,
     key: OnceLock<u64>,
 }
 
 impl RewrittenBlock {
     pub(super) fn new(block: Block, is_string_content: bool, sizes: &BlockSizes) -> Self {
-        let sizes = sizes.units().iter().map(|unit| unit.block(&block, is_string_content)).collect();
-        Self { block, sizes, key: OnceLock::new() }
+        let sizes = sizes.units().iter().map(|_| OnceLock::new()).collect();
+        Self { block, is_string_content, sizes, key: OnceLock::new() }
+    }
+
+    /// Size in one of the units of the sizes with which it was made.
+    pub(super) fn size(&self, sizes: &BlockSizes, slot: usize) -> u64 {
+        *self.sizes[slot].get_or_init(|| sizes.units()[slot].block(&self.block, self.is_string_content))
     }
 
     /// Hash of the wire form: equal wire forms have equal keys.
@@ -99,7 +106,7 @@ impl Context<'_> {
 
     /// Size of a rewritten block, whether it is in the context or not; 0 in a unit that this context does not track.
     pub fn rewritten_size(&self, rewritten: &RewrittenBlock, unit: SizeUnit) -> u64 {
-        self.unit_index(unit).map_or(0, |index| rewritten.sizes[index])
+        self.slot(unit).map_or(0, |slot| rewritten.size(self.sizes, slot))
     }
 
     pub(super) fn rewrite(&mut self, message: usize, block: usize, field: &str, value: Value, cause: Cause) {
@@ -111,30 +118,24 @@ impl Context<'_> {
             self.faults.invalidate_from(message);
         }
         self.faults.replace_block(message, old, new);
-        if self.sizes.units().iter().all(|unit| unit.adds_up()) {
+        if self.units().all(|(_, unit)| unit.adds_up()) {
             self.messages[message].blocks[block] = new;
             // What a message adds to the sizes of its blocks depends on their number only.
-            let sizes_of = |id| sizes_of(self.conversation, self.sizes, &self.synthetic, id);
-            exchange(&mut self.totals, sizes_of(old), sizes_of(new));
+            let (before, after) = (self.sizes_of(old), self.sizes_of(new));
+            exchange(&mut self.totals, &before, &after);
         } else {
             // A layer may rewrite many blocks of one message: to add up all blocks for each would cost the square of their number.
             let known = self.rewritten_last.take().filter(|(at, _)| *at == message);
             let mut sums = known.map_or_else(|| self.sums_of_blocks(&self.messages[message]), |(_, sums)| sums);
             let before = self.with_frame(&self.messages[message], sums);
             self.messages[message].blocks[block] = new;
-            exchange(&mut sums, self.sizes_of(old), self.sizes_of(new));
+            let (old, new) = (self.sizes_of(old), self.sizes_of(new));
+            exchange(&mut sums, &old, &new);
             let after = self.with_frame(&self.messages[message], sums);
             exchange(&mut self.totals, &before, &after);
             self.rewritten_last = Some((message, sums));
         }
         self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
-    }
-}
-
-/// Replaces one summand of each sum.
-fn exchange(sums: &mut MessageSizes, before: &[u64], after: &[u64]) {
-    for (sum, (before, after)) in sums.iter_mut().zip(before.iter().zip(after)) {
-        *sum = *sum - before + after;
     }
 }
 

@@ -1,11 +1,33 @@
-//! Sizes of messages, and the running totals of a context.
+//! Sizes of messages, and the running totals of a context, in the units that it tracks.
 
-use super::message::{ContextMessage, sizes_of};
+use super::message::{ContextMessage, size_of};
 use super::{Context, MessageSizes};
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, BlockKind};
 
 impl Context<'_> {
+    /// Returns the units that it tracks, each with its index in the sizes of the conversation's blocks.
+    pub(super) fn units(&self) -> impl Iterator<Item = (usize, SizeUnit)> {
+        self.slots.iter().map(|slot| (*slot, self.sizes.units()[*slot]))
+    }
+
+    /// Returns the index of a unit, if it tracks it.
+    pub(super) fn slot(&self, unit: SizeUnit) -> Option<usize> {
+        self.units().find(|(_, tracked)| *tracked == unit).map(|(slot, _)| slot)
+    }
+
+    pub(super) fn size_in(&self, id: BlockId, slot: usize) -> u64 {
+        size_of(self.conversation, self.sizes, &self.synthetic, id, slot)
+    }
+
+    pub(super) fn sizes_of(&self, id: BlockId) -> MessageSizes {
+        let mut sizes = [0; SizeUnit::MAX_UNITS];
+        for slot in &self.slots {
+            sizes[*slot] = self.size_in(id, *slot);
+        }
+        sizes
+    }
+
     pub(super) fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
         self.with_frame(message, self.sums_of_blocks(message))
     }
@@ -14,8 +36,8 @@ impl Context<'_> {
     pub(super) fn sums_of_blocks(&self, message: &ContextMessage) -> MessageSizes {
         let mut sums = [0; SizeUnit::MAX_UNITS];
         for id in &message.blocks {
-            for (sum, size) in sums.iter_mut().zip(self.sizes_of(*id)) {
-                *sum += size;
+            for slot in &self.slots {
+                sums[*slot] += self.size_in(*id, *slot);
             }
         }
         sums
@@ -23,18 +45,10 @@ impl Context<'_> {
 
     /// Adds what a message has besides its blocks to the sums of their sizes.
     pub(super) fn with_frame(&self, message: &ContextMessage, mut sums: MessageSizes) -> MessageSizes {
-        for (size, unit) in sums.iter_mut().zip(self.sizes.units()) {
-            *size = unit.message(message.role, message.is_string_content, message.blocks.len(), *size);
+        for (slot, unit) in self.units() {
+            sums[slot] = unit.message(message.role, message.is_string_content, message.blocks.len(), sums[slot]);
         }
         sums
-    }
-
-    pub(super) fn sizes_of(&self, id: BlockId) -> &[u64] {
-        sizes_of(self.conversation, self.sizes, &self.synthetic, id)
-    }
-
-    pub(super) fn unit_index(&self, unit: SizeUnit) -> Option<usize> {
-        self.sizes.units().iter().position(|m| *m == unit)
     }
 
     /// Adds a message to the totals and returns its sizes.
@@ -63,5 +77,12 @@ impl Context<'_> {
                 self.faults.remove_tool_use(pair);
             }
         }
+    }
+}
+
+/// Replaces one summand of each sum.
+pub(super) fn exchange(sums: &mut MessageSizes, before: &MessageSizes, after: &MessageSizes) {
+    for (sum, (before, after)) in sums.iter_mut().zip(before.iter().zip(after)) {
+        *sum = *sum - before + after;
     }
 }

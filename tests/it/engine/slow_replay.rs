@@ -113,6 +113,10 @@ impl Observer for Slow<'_> {
         assert_eq!(faults, slow_faults(context), "{place}: faults");
     }
 
+    fn units(&self) -> &[SizeUnit] {
+        &self.trial.also
+    }
+
     fn file(&mut self, file: &File, text: &str) {
         assert_eq!(file.bytes, text.len() as u64, "{}: {}", self.trial.policy.name, file.path);
     }
