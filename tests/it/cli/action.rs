@@ -7,7 +7,7 @@ use std::process::Command;
 use saphyr::{LoadableYamlNode, Yaml};
 use tempfile::TempDir;
 
-use crate::support::program::{fixtures, run};
+use crate::support::program::{self, fixtures, run};
 
 fn with_yaml<T>(file: &str, work: impl FnOnce(&Yaml) -> T) -> T {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -63,7 +63,7 @@ impl PullRequest {
             fs::write(programs.join(name), format!("#!/bin/sh\n{text}\n")).expect("our own folder");
             assert!(Command::new("chmod").arg("+x").arg(programs.join(name)).status().is_ok_and(|status| status.success()));
         };
-        script("recompact", format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_recompact")));
+        script("recompact", format!("exec '{}' \"$@\"", program::path().display()));
         script("gh", "echo \"$@\" >> gh.txt".to_owned());
         Self(folder)
     }

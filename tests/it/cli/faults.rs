@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::resume;
-use crate::support::program::{files, fixtures};
+use crate::support::program::{self, files, fixtures};
 
 /// A kind of call that fails.
 struct Fault {
@@ -123,7 +123,7 @@ fn run(scenario: &Scenario, original: &Path, fault: Option<(&Fault, usize)>) -> 
     } else {
         command.args(["-e", "trace=none"]);
     }
-    command.arg(env!("CARGO_BIN_EXE_recompact")).args(scenario.arguments.split(' ')).args(["--jobs", "1", "--quiet"]);
+    command.arg(program::path()).args(scenario.arguments.split(' ')).args(["--jobs", "1", "--quiet"]);
     let output = command.current_dir(folder.path()).env_remove("RUST_BACKTRACE").output().expect("strace");
     let failed = fs::read_to_string(&log).unwrap_or_default().contains("(INJECTED)");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::effort;
-use crate::support::program::{Ran, fixtures, run_in};
+use crate::support::program::{self, Ran, fixtures, run_in};
 
 const ASKED: [&str; 10] = ["replay", "1.jsonl", "2.jsonl", "3.jsonl", "-p", "lcc-s08", "--tokenizer", "chars/4", "-o", "json"];
 const FILES: [(&str, &str); 3] =
@@ -54,7 +54,7 @@ fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
 }
 
 fn stop_with(signal: &str, folder: &Path, asked: &[&str], before: impl FnOnce()) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_recompact"))
+    let mut child = Command::new(program::path())
         .args(asked)
         .args(["--jobs", "1", "--out", "stopped.json"])
         .current_dir(folder)

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::json_schema;
-use crate::support::program::{fixtures, rows, run, run_command, run_in, run_once};
+use crate::support::program::{self, fixtures, rows, run, run_command, run_in, run_once};
 
 /// A study with all that results can hold, but for answers of models.
 const REPLAY: [&str; 11] = [
@@ -84,7 +84,7 @@ fn saved_command_gives_the_same_bytes() {
         let command = results["study"]["command"].as_str().expect("a command");
         let options = command.strip_prefix("recompact ").expect("the program").replacen("PATH", paths, 1);
         let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("{} {options} -o json", env!("CARGO_BIN_EXE_recompact"))]).current_dir(fixtures());
+        shell.args(["-c", &format!("{} {options} -o json", program::path().display())]).current_dir(fixtures());
         assert!(run_command(shell, b"").printed() == printed, "{command}");
     }
 }

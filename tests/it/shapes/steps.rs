@@ -13,6 +13,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Shape, jsonl, shapes};
+use crate::support::program;
 
 /// The last doubling may cost this many times as much as the one before: twice, and a little for sorting and growing tables.
 const MOST: f64 = 2.3;
@@ -176,7 +177,11 @@ fn growth([first, second, third]: [f64; 3]) -> [f64; 2] {
 }
 
 fn program() -> PathBuf {
-    std::env::var_os("RECOMPACT_STEPS").expect("RECOMPACT_STEPS is the path of the program, built with --release").into()
+    assert!(
+        std::env::var_os("RECOMPACT_PROGRAM").is_some(),
+        "RECOMPACT_PROGRAM is the path of the program, built with --release"
+    );
+    program::path()
 }
 
 /// Returns the steps that a doubling of a shape costs.
@@ -224,7 +229,7 @@ fn folder_with(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-#[ignore = "runs for minutes and counts steps with valgrind: RECOMPACT_STEPS is the program, built with --release"]
+#[ignore = "runs for minutes and counts steps with valgrind: RECOMPACT_PROGRAM is the program, built with --release"]
 fn every_shape_is_linear() {
     let program = &program();
     let wanted = std::env::var("RECOMPACT_SHAPE").unwrap_or_default();

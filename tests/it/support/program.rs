@@ -43,9 +43,17 @@ pub fn run_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item 
     run_command(command, stdin)
 }
 
+/// The program: the one that was built with the tests, or `RECOMPACT_PROGRAM`. Runs over recordings are faster with a released one.
+pub fn path() -> PathBuf {
+    std::env::var_os("RECOMPACT_PROGRAM").map_or_else(
+        || env!("CARGO_BIN_EXE_recompact").into(),
+        |program| Path::new(&program).canonicalize().expect("RECOMPACT_PROGRAM is a program"),
+    )
+}
+
 /// The program, to be run in a folder, without the defaults of the person who runs the tests.
 pub fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_recompact"));
+    let mut command = Command::new(path());
     command.current_dir(folder).env_remove("RUST_BACKTRACE").env("RECOMPACT_CONFIG", "");
     command
 }

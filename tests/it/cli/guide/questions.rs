@@ -8,7 +8,7 @@ use recompact::guide::page;
 use regex::Regex;
 use tempfile::TempDir;
 
-use crate::support::program::{fixtures, run_command};
+use crate::support::program::{self, fixtures, run_command};
 
 /// A question of the page.
 struct Question {
@@ -44,7 +44,8 @@ fn parts() -> (&'static str, Vec<Question>) {
 
 /// Runs a script, with this program in the search path.
 fn printed(folder: &Path, program: &str, script: &str) -> String {
-    let own = Path::new(env!("CARGO_BIN_EXE_recompact")).parent().expect("a folder");
+    let recompact = program::path();
+    let own = recompact.parent().expect("a folder");
     let others = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths([own.to_owned()].into_iter().chain(std::env::split_paths(&others))).expect("a search path");
     let mut command = Command::new(program);
