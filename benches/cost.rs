@@ -17,7 +17,7 @@ mod trace;
 use std::hint::black_box;
 use std::time::Duration;
 
-use recompact::engine::context::sizes_of;
+use recompact::engine::context::size_of;
 use recompact::engine::policy::Policy;
 use recompact::facts::references::References;
 use recompact::metrics::cost::{CostSetup, Tariff, cost};
@@ -96,7 +96,7 @@ impl Session {
         let Prepared { conversation, sizes, counter, .. } = &self.prepared;
         let journal = self.prepared.replay(policy);
         let slot = sizes.slot(counter.unit).expect("the counter's sizes are kept");
-        let size = |block: BlockId| sizes_of(conversation, sizes, &journal.synthetic_blocks, block)[slot];
+        let size = |block: BlockId| size_of(conversation, sizes, &journal.synthetic_blocks, block, slot);
         let kept = evaluate(conversation, &self.references, &journal, &size);
         let before = InitialState::from_record(conversation, journal.overhead);
         let cache = prompt_cache::CacheSetup {
