@@ -2,7 +2,7 @@
 // opencode itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says. Its
 // transcript is in a database, so the session is what the requests hold.
 
-import { live, Script } from "./scripted_model.mjs";
+import { chatItems, live, Script } from "./scripted_model.mjs";
 
 const LIMIT = { context: 30_000, output: 4_000 };
 
@@ -39,12 +39,5 @@ await live({
     await place.run(path, ["run", "--pure", ...(first ? ["--title", "scripted"] : ["--continue"]), typed], variables);
   },
   session: () => null,
-  toItems({ messages }) {
-    return messages.filter(({ role }) => role !== "system").map(({ role, content, tool_calls, tool_call_id }) => {
-      if (role === "tool") return ["result", tool_call_id, content];
-      if (role === "user") return ["user", content];
-      const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => [id, name, JSON.parse(args)]);
-      return ["assistant", content ?? "", calls];
-    });
-  },
+  toItems: chatItems,
 });

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { live, node, Script } from "./scripted_model.mjs";
+import { chatItems, live, node, Script } from "./scripted_model.mjs";
 
 const WINDOW = 40_000;
 const KEEP = 6_000;
@@ -44,13 +44,5 @@ await live({
     await place.run(node(22), [path, "--print", ...options, typed], { PI_TELEMETRY: "0" });
   },
   session: () => null,
-  toItems({ messages }) {
-    const text = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text).join(""));
-    return messages.filter(({ role }) => role !== "system" && role !== "developer").map(({ role, content, tool_calls, tool_call_id }) => {
-      if (role === "tool") return ["result", tool_call_id, text(content)];
-      if (role === "user") return ["user", text(content)];
-      const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => [id, name, JSON.parse(args)]);
-      return ["assistant", text(content), calls];
-    });
-  },
+  toItems: chatItems,
 });

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { live, node, Script } from "./scripted_model.mjs";
+import { chatItems, live, node, Script } from "./scripted_model.mjs";
 
 const WINDOW = 80_000;
 
@@ -19,7 +19,10 @@ const SCRIPT = new Script(
     { command: `printf 'line ${n} %s\\n' $(seq ${n * 100} ${n * 100 + 400})`, description: "Prints numbers", is_background: false },
   ],
   // It asks in the conversation itself, with its tools, so that it reads the cache of the provider.
-  { summary: SUMMARY, wantsSummary: ({ messages }) => JSON.stringify(messages.at(-1).content).includes("produce the <state_snapshot> XML") },
+  {
+    summary: SUMMARY,
+    wantsSummary: ({ messages }) => JSON.stringify(messages.at(-1).content).includes("produce the <state_snapshot> XML"),
+  },
 );
 
 // What the program says about the day and its skills. It is renewed at each request, and no part of a compaction.
@@ -47,13 +50,7 @@ await live({
     await place.run(node(22), [path, "--yolo", "--safe-mode", ...resume, "-p", typed], {});
   },
   session: () => null,
-  toItems({ messages }) {
-    const text = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text).join(""));
-    return messages.filter(({ role }) => role !== "system").map(({ role, content, tool_calls, tool_call_id }) => {
-      if (role === "tool") return ["result", tool_call_id, text(content)];
-      if (role === "user") return ["user", text(content).replace(REMINDER, "")];
-      const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => [id, name, JSON.parse(args)]);
-      return ["assistant", text(content), calls];
-    });
+  toItems(body) {
+    return chatItems(body).map((item) => (item[0] === "user" ? ["user", item[1].replace(REMINDER, "")] : item));
   },
 });

@@ -3,9 +3,8 @@
 //
 // A live driver prints one line of JSON for the run, {"window", "max_output", "session", "typed"}: the settings that the program ran
 // with, the transcript that it wrote, or null, and what the user typed. Then one line for each real request, in order: {"shared",
-// "then", "tools", "summary", "said", "tokens", "output"}. Items are those of recordings.py, but each text of a user message is one. `tools` is
-// the number of tools, `summary` whether the request wants a summary, `said` the answer as an item, `tokens` and `output` the usage that
-// the model reported.
+// "then", "summary", "said", "tokens", "output"}. Items are those of recordings.py, but each text of a user message is one. `summary`
+// says whether the request wants a summary, `said` is the answer as an item, `tokens` and `output` the usage that the model reported.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -71,6 +70,18 @@ function* chat(text, calls, input, output) {
   yield chunk([{ index: 0, delta, finish_reason: null }]);
   yield chunk([{ index: 0, delta: {}, finish_reason: calls.length ? "tool_calls" : "stop" }]);
   yield chunk([], { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } });
+}
+
+/** The items of a request for a chat completion, without the system prompt. */
+export function chatItems({ messages }) {
+  const text = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text).join(""));
+  const said = messages.filter(({ role }) => role !== "system" && role !== "developer");
+  return said.map(({ role, content, tool_calls, tool_call_id }) => {
+    if (role === "tool") return ["result", tool_call_id, text(content)];
+    if (role === "user") return ["user", text(content)];
+    const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => [id, name, JSON.parse(args)]);
+    return ["assistant", text(content), calls];
+  });
 }
 
 const DIALECTS = { "/v1/responses": responses, "/v1/chat/completions": chat };
@@ -165,7 +176,7 @@ function print(settings, requests, toItems) {
     const request = items.map((item) => JSON.stringify(item));
     let shared = 0;
     while (shared < Math.min(before.length, request.length) && before[shared] === request[shared]) shared += 1;
-    console.log(JSON.stringify({ shared, then: items.slice(shared), tools: body.tools?.length ?? 0, summary, said, tokens, output }));
+    console.log(JSON.stringify({ shared, then: items.slice(shared), summary, said, tokens, output }));
     before = request;
   }
 }
