@@ -1,7 +1,7 @@
 """Code of agent libraries, as they ship it, sends the requests of an equal policy in TOML. Each test needs its library.
 
 `RECOMPACT_TRANSCRIPTS` names folders of recordings, separated by colons, over which requests are compared; without it these are the
-recordings of the repository.
+recordings of the repository. `RECOMPACT_TURN` is a number: where a library is slow, it says which of the folders is compared.
 """
 
 import logging
@@ -17,6 +17,8 @@ import recompact
 
 SESSIONS = [f"fixtures/transcripts/{name}" for name in ("claude-code", "codex", "messages", "openai-chat")]
 RECORDINGS = [folder for folder in os.environ.get("RECOMPACT_TRANSCRIPTS", "").split(":") if folder]
+TURN = os.environ.get("RECOMPACT_TURN")
+IN_TURN = [RECORDINGS[int(TURN) % len(RECORDINGS)]] if TURN and RECORDINGS else RECORDINGS
 
 
 def policy(settings):
@@ -29,13 +31,13 @@ def replayed(own, *others):
     return {name: results.to_pandas().query("policy == @name").reset_index(drop=True) for name in (own.name, "toml")}
 
 
-def must_be_same(own, settings):
+def must_be_same(own, settings, folders=RECORDINGS):
     """Replays both: every value of every conversation is the same, something was removed, and so are the requests."""
     tables = replayed(own, policy(settings))
     one, other = tables[own.name].drop(columns="policy"), tables["toml"].drop(columns="policy")
     assert len(one) == 12 and one["tokens.saved"].max() > 0.3
     assert one.equals(other), one.compare(other)
-    must_send_the_same(own, policy(settings))
+    must_send_the_same(own, policy(settings), folders=folders)
 
 
 def must_send_the_same(own, other, *, folders=RECORDINGS, but=0.0, **settings):
@@ -72,6 +74,7 @@ def test_langchain_clears_as_the_layer_clear():
     must_be_same(
         langchain.context_editing(ClearToolUsesEdit(trigger=0, keep=3, placeholder="[cleared]")),
         'do = "clear"\nscope = "request"\nkeep_recent_results = 3\nmin_chars = 0\nempty_too = true\nprotect_unseen = false\nplaceholder = "[cleared]"\n',
+        folders=IN_TURN,
     )
 
 
