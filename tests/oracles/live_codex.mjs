@@ -1,7 +1,7 @@
 // dependencies: @openai/codex@0.169.0
 // Codex CLI itself, against a scripted model: several turns, of which some end near its limit. It prints what scripted_model.mjs says.
 
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { installed, live, Script } from "./scripted_model.mjs";
@@ -44,10 +44,7 @@ await live({
   script: SCRIPT,
   async turn({ path, place, model, typed, first }) {
     const folder = join(place.home, ".codex");
-    if (first) {
-      mkdirSync(folder);
-      writeFileSync(join(folder, "config.toml"), config(model.url));
-    }
+    if (first) place.write(".codex/config.toml", config(model.url));
     const resume = first ? [] : ["resume", "--last"];
     await place.run(process.execPath, [path, "exec", ...resume, "--skip-git-repo-check", typed], { CODEX_HOME: folder });
   },

