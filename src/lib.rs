@@ -156,29 +156,19 @@
 
 #![forbid(unsafe_code)]
 
-// The Python module holds the program, whose sources import the library by its name.
-#[cfg(feature = "python")]
+// The sources of the program and of the Python module import the library by its name.
+#[cfg(feature = "cli")]
 extern crate self as recompact;
 
 pub use analysis::Error;
 
-pub mod analysis;
-pub mod engine;
-pub mod facts;
-pub mod findings;
-pub mod guide;
-pub mod llm;
-pub mod metrics;
-pub mod programs;
-pub mod report;
-pub mod results;
-pub mod tokens;
-pub mod transcript;
-pub mod util;
+pub use recompact_core::{engine, facts, findings, llm, metrics, programs, results, tokens, transcript, util};
 
-// In the program, another crate, these files cannot write the library's open structs as literals.
-#[cfg(feature = "python")]
-#[allow(clippy::field_reassign_with_default)]
-mod cli;
+pub mod analysis;
+pub mod guide;
+pub mod report;
+
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "python")]
 mod python;

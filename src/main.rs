@@ -2,10 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-mod cli;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(cli::run(std::env::args_os()))
+    ExitCode::from(recompact::cli::run(std::env::args_os()))
 }

@@ -4,6 +4,8 @@
 //! others) lie between two comments in these files. A test compares them with the registries, and `RECOMPACT_BLESS=1 cargo test
 //! guide` writes them anew.
 
+pub mod adapters;
+
 /// A page of the guide.
 pub struct Page {
     /// The name that `recompact guide` takes: the name of the file.

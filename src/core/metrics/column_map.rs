@@ -1,0 +1,175 @@
+//! Values by column id, in the order of the columns: small maps that are written often and searched rarely.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::metrics::column::ColumnId;
+
+/// Map from column ids that keeps the order of insertion. A lookup scans the few dozen ids; if two entries have one id, the
+/// first counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnMap<T>(Vec<(ColumnId, T)>);
+
+/// Values of one row: `None` (null in JSON) if the metric does not apply.
+pub type Values = ColumnMap<Option<f64>>;
+
+/// Both ends of each confidence interval.
+pub type Intervals = ColumnMap<[f64; 2]>;
+
+impl<T> ColumnMap<T> {
+    /// Returns the entry of this column.
+    pub fn entry(&self, id: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| known == id).map(|(_, value)| value)
+    }
+
+    /// Adds an entry, or replaces the existing entry of this column.
+    pub fn set(&mut self, id: impl Into<ColumnId>, value: T) {
+        let id = id.into();
+        match self.0.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((id, value)),
+        }
+    }
+
+    /// Returns whether it has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the ids that have an entry, in order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(id, _)| id.as_ref())
+    }
+
+    /// Sorts the entries by the position that `place` returns for an id, and keeps one entry per id.
+    pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize) {
+        self.0.sort_by_key(|(id, _)| place(id));
+        self.0.dedup_by(|second, first| second.0 == first.0);
+    }
+}
+
+impl Values {
+    /// Returns the value of a column; `None` if the entry or its value is missing.
+    pub fn get(&self, id: &str) -> Option<f64> {
+        self.entry(id).copied().flatten()
+    }
+
+    /// Like [`Self::get`], but looks first at the place where another map had the column, and stores the place where this one has it.
+    /// Most maps of a study have the same columns in the same order.
+    pub fn get_near(&self, id: &str, place: &mut usize) -> Option<f64> {
+        // Ids are nearly always the same static text, so its address is compared first.
+        let is_same = |known: &str| (known.as_ptr() == id.as_ptr() && known.len() == id.len()) || known == id;
+        if !self.0.get(*place).is_some_and(|(known, _)| is_same(known)) {
+            *place = self.0.iter().position(|(known, _)| known == id)?;
+        }
+        self.0[*place].1
+    }
+}
+
+impl<T> Default for ColumnMap<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<I: Into<ColumnId>, T> FromIterator<(I, T)> for ColumnMap<T> {
+    fn from_iter<E: IntoIterator<Item = (I, T)>>(entries: E) -> Self {
+        let mut entries: Vec<(ColumnId, T)> = entries.into_iter().map(|(id, value)| (id.into(), value)).collect();
+        // Large studies keep hundreds of thousands of these maps.
+        entries.shrink_to_fit();
+        Self(entries)
+    }
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, value)| (id, value.map(JsonNumber))))
+    }
+}
+
+impl Serialize for Intervals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, ends)| (id, ends.map(JsonNumber))))
+    }
+}
+
+/// Number that is written without `.0` if it is whole, and as null if JSON cannot represent it.
+pub struct JsonNumber(pub f64);
+
+impl Serialize for JsonNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: up to here every whole f64 is the integer it looks like
+        match self.0 {
+            value if !value.is_finite() => serializer.serialize_none(),
+            value if value.fract() == 0.0 && value.abs() <= EXACT => serializer.serialize_i64(value as i64),
+            value => serializer.serialize_f64(value),
+        }
+    }
+}
+
+/// Serializes an optional number as [`JsonNumber`] does, for `serialize_with`.
+pub fn json_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(JsonNumber).serialize(serializer)
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+            type Value = ColumnMap<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object of column ids and values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ColumnMap<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((id, value)) = map.next_entry::<String, T>()? {
+                    entries.push((id.into(), value));
+                }
+                Ok(ColumnMap(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for ColumnMap<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("ColumnMap_of_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn column_map_writes_integers_and_nulls() {
+        let values: Values =
+            [("a", Some(3.0)), ("b", Some(0.25)), ("c", None), ("d", Some(f64::NAN)), ("e", Some(-0.0))].into_iter().collect();
+        let json = serde_json::to_string(&values).expect("values are JSON");
+        assert_eq!(json, r#"{"a":3,"b":0.25,"c":null,"d":null,"e":0}"#);
+        let back: Values = serde_json::from_str(&json).expect("what was written");
+        assert_eq!((back.get("a"), back.get("b"), back.get("c"), back.get("zzz")), (Some(3.0), Some(0.25), None, None));
+    }
+
+    #[test]
+    fn column_map_keeps_position_when_set_twice() {
+        let mut values: Values = [("a", Some(1.0)), ("b", None)].into_iter().collect();
+        values.set("a", Some(2.0));
+        assert_eq!(values.ids().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(values.get("a"), Some(2.0));
+    }
+}

@@ -1,0 +1,186 @@
+//! Facts that the agent used again: see [`crate::metrics::retention`] for hits, soft misses and hard misses.
+
+use super::tokens::CALLS;
+use super::{CostlyInput, Metric, MetricGroup, MetricInput, count};
+use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
+use crate::metrics::retention::OutcomeWeights;
+
+pub const HIT: &str = "kept.hit";
+pub const SOFT: &str = "kept.soft";
+pub const HARD: &str = "kept.hard";
+pub const CONSTRAINTS: &str = "kept.constraints";
+/// Filled in when all conversations of a study are known.
+pub const CHANCE: &str = "kept.chance";
+const WEIGHT: &str = "kept.weight";
+const BOUND: &str = "kept.bound";
+const RULES: &str = "kept.rules";
+
+const BY_WEIGHT: Aggregation = Aggregation::Weighted { by: ColumnId::Borrowed(WEIGHT) };
+
+pub(super) const GROUP: MetricGroup = MetricGroup {
+    name: "kept",
+    about: "facts that the agent used again: still in the context, recoverable, or lost for good",
+    metrics: &[
+        Metric::counted(
+            HIT,
+            Unit::Share,
+            Direction::Higher,
+            BY_WEIGHT,
+            "facts in context: share of the later uses of facts (last seen two or more calls before) whose request still \
+             contains the fact; a use weighs the bits that a model loses without the fact",
+            |input| share(input, |all| all.hit),
+        )
+        .of_bounds(),
+        Metric::counted(
+            "kept.hit_macro",
+            Unit::Share,
+            Direction::Higher,
+            Aggregation::Mean,
+            "mean of kept.hit over the conversations, each with the same weight, however long",
+            |input| share(input, |all| all.hit),
+        )
+        .of_bounds(),
+        Metric::counted(
+            CHANCE,
+            Unit::Share,
+            Direction::Lower,
+            BY_WEIGHT,
+            "placebo: share of the uses of kept.hit whose fact another whole session of the study contains by chance",
+            |_| None,
+        ),
+        Metric::counted(
+            SOFT,
+            Unit::Share,
+            Direction::Neither,
+            BY_WEIGHT,
+            "recoverable facts: share of the uses whose request lacks the fact but names a path, URL or moved file to get \
+             it from",
+            |input| share(input, |all| all.soft),
+        ),
+        Metric::counted(
+            "kept.stale",
+            Unit::Share,
+            Direction::Neither,
+            BY_WEIGHT,
+            "stale facts: share of the uses whose request names a file to get the fact from that was written since, so \
+             that reading it again may or may not help",
+            |input| share(input, |all| all.stale),
+        ),
+        Metric::counted(
+            HARD,
+            Unit::Share,
+            Direction::Lower,
+            BY_WEIGHT,
+            "facts lost for good: share of the uses whose fact is neither in the request nor recoverable nor stale",
+            |input| share(input, |all| all.hard),
+        ),
+        Metric::estimated(
+            "kept.efficiency",
+            Unit::Ratio,
+            Direction::Higher,
+            Aggregation::Weighted { by: ColumnId::Borrowed(BOUND) },
+            "share of the oracle: hits ÷ hits of an oracle that knows the future, with the same tokens at each call; the \
+             oracle keeps whole blocks and chooses greedily, so a policy that keeps parts of blocks or is lucky may \
+             exceed 1",
+            |input| input.oracle_weight.filter(|bound| *bound > 0.0).map(|bound| input.retention.all.hit / bound),
+        )
+        .needs(CostlyInput::Oracle),
+        Metric::counted(
+            CONSTRAINTS,
+            Unit::Share,
+            Direction::Higher,
+            Aggregation::Weighted { by: ColumnId::Borrowed(RULES) },
+            "share of the user's instructions (never, must, always, only …) given so far that a request contains word for \
+             word",
+            |input| (input.retention.rules > 0).then(|| input.retention.rules_held as f64 / input.retention.rules as f64),
+        ),
+        Metric::estimated(
+            "kept.bits_lost",
+            Unit::Ratio,
+            Direction::Lower,
+            Aggregation::Weighted { by: ColumnId::Borrowed(CALLS) },
+            "bits lost: how much more the used facts that are gone surprise a model, for each call; learned from \
+             small models by kind and length. 10 bits: the right text is a thousand times less probable",
+            |input| {
+                let calls = input.journal.requests.len();
+                let OutcomeWeights { weight, hit, .. } = input.retention.all;
+                (calls > 0).then(|| (weight - hit) / calls as f64)
+            },
+        )
+        .in_detail(),
+        Metric::estimated(
+            "kept.reread_tokens",
+            Unit::Tokens,
+            Direction::Lower,
+            Aggregation::Sum,
+            "predicted tokens to fetch all recoverable facts again; the replay does not send them",
+            |input| Some(input.retention.reread_tokens() as f64),
+        ),
+        Metric::counted(
+            "kept.hit_summary",
+            Unit::Share,
+            Direction::Neither,
+            BY_WEIGHT,
+            "part of kept.hit whose fact only a summary contains",
+            |input| share(input, |all| all.hit_summary),
+        )
+        .in_detail(),
+        Metric::counted(
+            "kept.hard_stale",
+            Unit::Share,
+            Direction::Neither,
+            BY_WEIGHT,
+            "uses whose file is named in the request but was written since: kept.stale, and the part of kept.soft that \
+             quotes the file as it now is; with kept.hard, all uses whose fact cannot be read again from an unchanged \
+             file",
+            |input| share(input, |all| all.stale + all.soft_quoted),
+        )
+        .in_detail(),
+        Metric::counted(
+            "kept.uses",
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "later uses of facts that were looked up",
+            |input| count(input.retention.all.uses as usize),
+        )
+        .in_detail()
+        .of_bounds(),
+        Metric::counted(
+            WEIGHT,
+            Unit::Ratio,
+            Direction::Neither,
+            Aggregation::Sum,
+            "weight of all uses in bits, the denominator of shares: what a model would lose without any of these facts, \
+             by their kinds and lengths",
+            |input| Some(input.retention.all.weight),
+        )
+        .in_detail()
+        .of_bounds(),
+        Metric::estimated(
+            BOUND,
+            Unit::Ratio,
+            Direction::Neither,
+            Aggregation::Sum,
+            "weight of the uses that the oracle hits with the same tokens at each call: the denominator of kept.efficiency",
+            |input| input.oracle_weight,
+        )
+        .in_detail()
+        .needs(CostlyInput::Oracle),
+        Metric::counted(
+            RULES,
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "calls × user instructions given before them: the denominator of kept.constraints",
+            |input| Some(input.retention.rules as f64),
+        )
+        .in_detail(),
+    ],
+};
+
+/// Share of the weight of all uses; `None` without a use.
+fn share(input: &MetricInput, part: fn(&OutcomeWeights) -> f64) -> Option<f64> {
+    let all = &input.retention.all;
+    (all.weight > 0.0).then(|| part(all) / all.weight)
+}

@@ -1,0 +1,16 @@
+//! Policies as programs: starts them, and speaks the protocol with them that the page *programs* of the
+//! guide describes.
+//!
+//! May import: [`util`](crate::util), [`transcript`](crate::transcript), [`llm`](crate::llm) and [`engine`](crate::engine). Offers
+//! [`Programs`], which starts programs and keeps them for further sessions, [`shape`] (messages in the forms of Anthropic and of
+//! OpenAI, and back), and [`ProgramSettings`].
+
+mod pool;
+pub(crate) mod protocol;
+mod session;
+pub mod shape;
+mod start;
+
+pub use pool::Repeated;
+pub use protocol::PROTOCOL;
+pub use start::{ProgramSettings, Programs};

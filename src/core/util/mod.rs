@@ -1,0 +1,16 @@
+//! Small tools that know nothing about agents.
+//!
+//! May import: no other wing. Offers [`text`] (characters as Python and JavaScript count them, wrapping), [`template`] (texts
+//! with named holes), [`toml_span`] (the line of a key in a TOML file), [`toml_table`] (a value from a table, and the key that is
+//! wrong), [`csr`] (lists of lists in two flat vectors), [`json_schema`] (schemas, generated from the types that serde reads and
+//! writes) and [`search`] (many texts in one pass).
+
+pub mod csr;
+pub mod json_schema;
+#[cfg(test)]
+pub(crate) mod linear;
+pub mod search;
+pub mod template;
+pub mod text;
+pub mod toml_span;
+pub mod toml_table;
