@@ -7,8 +7,6 @@
 
 pub mod csr;
 pub mod json_schema;
-#[cfg(test)]
-pub(crate) mod linear;
 pub mod search;
 pub mod template;
 pub mod text;

@@ -6,6 +6,7 @@
 mod claude_code;
 mod codex;
 mod folders;
+mod hostile;
 mod messages;
 mod openai_chat;
 mod steps;
@@ -27,8 +28,9 @@ pub struct Shape {
 
 /// Every shape.
 pub fn shapes() -> Vec<&'static Shape> {
-    let groups = [messages::SHAPES, texts::SHAPES, claude_code::SHAPES, codex::SHAPES, openai_chat::SHAPES, folders::SHAPES];
-    groups.into_iter().flatten().collect()
+    let of_formats = [messages::SHAPES, claude_code::SHAPES, codex::SHAPES, openai_chat::SHAPES];
+    let groups = of_formats.into_iter().chain([texts::SHAPES, hostile::SHAPES, folders::SHAPES]);
+    groups.flatten().collect()
 }
 
 impl Shape {

@@ -2,7 +2,6 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::util::linear::assert_linear;
 
 /// Formats what a call reads and writes as `reads | writes`.
 fn access(tool: &str, input: Value) -> String {
@@ -133,17 +132,6 @@ fn programs_are_searched_for_commands_and_patches() {
         const patch = `*** Begin Patch\n*** Update File: c.rs\n*** End Patch`; tools.apply_patch(patch); text("cat d.rs")"#;
     assert_eq!(access("exec", json!({"input": program})), "a.rs b.rs | c.rs");
     assert_eq!(access("exec", json!(program)), "a.rs b.rs | c.rs");
-}
-
-#[test]
-fn access_of_hostile_inputs_takes_linear_time() {
-    for part in
-        ["\"$(", "'\"", "<<E\n", "cat a ", "bash -c \"", "\\\"", "${", "tools.\"\\", "a|", "--- x\n+++ y\n", "`", "cmd:\""]
-    {
-        assert_linear(part, |text| {
-            std::hint::black_box((access("bash", json!(text)), access("exec", json!({"input": text}))));
-        });
-    }
 }
 
 proptest! {

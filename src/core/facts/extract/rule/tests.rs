@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::util::linear::assert_linear;
 
 fn found(text: &str) -> Vec<&str> {
     rules(text).collect()
@@ -100,15 +99,6 @@ fn rules_files_are_recognised_by_their_announcement() {
     }
     for text in ["Can you add this to CLAUDE.md?", "Contents of /w/notes.txt:", "see # AGENTS.md instructions for more", ""] {
         assert!(!is_rules_file(text), "{text}");
-    }
-}
-
-#[test]
-fn rules_of_hostile_texts_take_linear_time() {
-    for part in ["never ", "- ", "1. ", ". ", "e.g. ", "`", "do not", "a.b", "```\n", "don't you; ", "> [ ] never do it\n"] {
-        assert_linear(part, |text| {
-            std::hint::black_box((rules(text).count(), is_rules_file(text)));
-        });
     }
 }
 
