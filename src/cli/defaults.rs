@@ -61,14 +61,14 @@ const WITHOUT_DEFAULTS: &str = "export-settings";
 ///
 /// # Errors
 ///
-/// Fails if a file sets what is no option, or a value that the option does not take. Ends the program as clap does if the command
-/// line is wrong.
+/// Fails if a file sets what is no option, or a value that the option does not take, and if the command line is wrong or asks for
+/// help.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failure> {
     let entries = entries()?;
     let command = with_defaults(Cli::command(), &entries)?;
-    let matches = command.clone().get_matches_from(arguments);
+    let matches = command.clone().try_get_matches_from(arguments)?;
     say_used(&command, &matches, &entries);
-    Cli::from_arg_matches(&matches).map_err(|error| error.exit())
+    Ok(Cli::from_arg_matches(&matches)?)
 }
 
 /// Makes each entry the default of its option.

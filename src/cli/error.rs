@@ -9,6 +9,9 @@ use super::interrupt;
 pub enum Failure {
     #[error("{0}")]
     Usage(String),
+    /// The command line cannot be parsed, or asks for help or the version.
+    #[error("{0}")]
+    CommandLine(#[from] clap::Error),
     /// Some input could not be used; the rest was reported.
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),

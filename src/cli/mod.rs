@@ -1,12 +1,14 @@
 //! The command line: it parses arguments, calls the library, and prints.
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
-//! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `output` (the one writer of the
-//! disk), `pager`, `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
-//! `defaults` (options that the user's files set), `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where
-//! sessions are on this machine), and `resume`, `saved_results`.
+//! (arguments that several subcommands share), `captured` (what a command prints, in memory), `error` (why a command failed, and its
+//! exit code), `output` (the one writer of the disk), `pager`, `file_uses` (what may not be read and written at once), `resources`
+//! (the files and models of a study), `input`, `defaults` (options that the user's files set), `monitor`, `progress`, `interrupt`
+//! (the transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), and `resume`,
+//! `saved_results`.
 
 pub mod args;
+mod captured;
 pub mod commands;
 pub mod defaults;
 mod error;
@@ -30,6 +32,9 @@ use commands::{
     audit, catalog, check, completions, diff, export_settings, guide, inspect, man, policy, probe, replay, report, show, sweep,
 };
 use error::Failure;
+
+pub use captured::Captured;
+use captured::capture;
 
 /// What a new user may type first.
 const FIRST_STEPS: &str = "\
@@ -85,8 +90,20 @@ enum Command {
 
 /// Runs the program with these arguments, prints an error, and returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    match defaults::parse(arguments).and_then(Cli::run) {
+    exit_code(defaults::parse(arguments).and_then(Cli::run))
+}
+
+/// Runs the program in this process, without the default options of the user's files, and returns what it printed. For commands that
+/// only print: what other threads print goes to the terminal.
+pub fn run_captured(arguments: impl IntoIterator<Item = OsString>) -> Captured {
+    capture(|| exit_code(Cli::try_parse_from(arguments).map_err(Failure::from).and_then(Cli::run)))
+}
+
+/// Prints why the program failed, and returns its exit code.
+fn exit_code(outcome: Result<(), Failure>) -> u8 {
+    match outcome {
         Ok(()) => 0,
+        Err(Failure::CommandLine(error)) => output::explain(&error),
         Err(failure) => {
             output::say(&format!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string())));
             failure.exit_code()

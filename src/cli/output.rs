@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile, PersistError};
 
+use super::captured;
+
 /// Longest chain of links that is followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
@@ -36,7 +38,7 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
             draft.write(bytes)?;
             draft.finish()
         }
-        None => write_to(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
+        None => write_to(&mut captured::Stdout, bytes).map_err(OutputError::Stdout),
     }
 }
 
@@ -56,7 +58,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 
 /// Writes a line to standard error. A failure is ignored, because there is no other place to report it.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(captured::Stderr, "{line}");
 }
 
 fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
@@ -64,6 +66,17 @@ fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// Prints the help, the version, or what is wrong with the command line, as clap does, and returns the exit code.
+pub fn explain(error: &clap::Error) -> u8 {
+    // A failure is ignored, because there is no other place to report it.
+    let _ = match (captured::is_captured(), error.use_stderr()) {
+        (false, _) => error.print(),
+        (true, false) => write!(captured::Stdout, "{}", error.render()),
+        (true, true) => write!(captured::Stderr, "{}", error.render()),
+    };
+    u8::try_from(error.exit_code()).unwrap_or(u8::MAX)
 }
 
 /// The temporary files of this process, which a second Ctrl-C removes.

@@ -14,7 +14,7 @@ use recompact::util::text::{did_you_mean, shell_word};
 use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
-use crate::cli::{output, pager};
+use crate::cli::{captured, output, pager};
 
 #[derive(Args)]
 pub struct OutputArgs {
@@ -139,7 +139,7 @@ impl OutputArgs {
     }
 
     fn is_on_terminal(&self) -> bool {
-        self.out.is_none() && std::io::stdout().is_terminal()
+        self.out.is_none() && !captured::is_captured() && std::io::stdout().is_terminal()
     }
 
     /// Rejects a report of findings if findings were not checked: its output would look like a pass.

@@ -1,13 +1,14 @@
 //! Runs the program as a shell would, in the folder of the fixtures, so that its output has no path of the machine.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use recompact::cli::Captured;
 use serde_json::Value;
 
 /// Result of one run.
@@ -23,9 +24,46 @@ pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts")
 }
 
-/// Runs `recompact ARGUMENTS…` on the fixtures.
+/// Runs `recompact ARGUMENTS…` on the fixtures. What only prints runs in this process, because it is asked for hundreds of times.
 pub fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
-    run_in(&fixtures(), arguments, b"")
+    let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
+    if only_prints(&arguments) { run_here(&arguments) } else { run_in(&fixtures(), &arguments, b"") }
+}
+
+/// Returns whether a command depends on nothing but its arguments, and writes no file.
+fn only_prints(arguments: &[OsString]) -> bool {
+    let words: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+    let is_printed = match words[..] {
+        ["catalog" | "guide" | "man" | "completions" | "export-settings", ..] | ["policy", "new", ..] => true,
+        _ => words.contains(&"--help"),
+    };
+    is_printed && !words.contains(&"--out")
+}
+
+fn run_here(arguments: &[OsString]) -> Ran {
+    let named = [OsString::from("recompact")].into_iter().chain(arguments.iter().cloned());
+    let Captured { code, stdout, stderr } = recompact::cli::run_captured(named);
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: code.into(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// A few commands print the same in a process of their own.
+#[test]
+fn commands_in_this_process_print_what_the_program_prints() {
+    for arguments in [
+        &["--help"][..],
+        &["replay", "--help"],
+        &["catalog", "layers", "clear"],
+        &["catalog", "nothing"],
+        &["guide"],
+        &["policy", "new", "clear-results"],
+        &["export-settings", "--for", "cdoex"],
+        &["export-settings", "--partial"],
+    ] {
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let (here, there) = (run_here(&arguments), run_in(&fixtures(), &arguments, b""));
+        assert_eq!((here.code, here.stdout, here.stderr), (there.code, there.stdout, there.stderr), "{arguments:?}");
+    }
 }
 
 /// Like [`run`], but runs the program only once for the same arguments, however many tests ask.
