@@ -9,7 +9,7 @@ use super::corpus::Source;
 use super::spec::difference;
 use crate::engine::layer::with_first_names;
 use crate::engine::policy::Policy;
-use crate::results::saved::{Results, SavedTranscript, StudyRecord, Unfinished};
+use crate::results::saved::{Program, Results, SavedTranscript, StudyRecord, Unfinished};
 use crate::transcript::source::hash_of;
 
 /// The results of an earlier run.
@@ -24,6 +24,14 @@ pub struct Resumed {
 pub enum ResumeError {
     #[error("this study is complete: there is nothing to resume")]
     Complete,
+    /// Another version may count differently.
+    #[error(
+        "it was saved by {}, and this is {}, which may count differently, so the study cannot be continued; start it again without \
+         --resume",
+        named(.0.as_ref()),
+        named(Some(&Program::this()))
+    )]
+    OtherProgram(Option<Program>),
     #[error("it was started with {0}, so its results cannot be reused")]
     OtherStudy(String),
     #[error("the part of {0} was changed since it was saved, so the study cannot be continued; start it again without --resume")]
@@ -35,9 +43,12 @@ impl Resumed {
     ///
     /// # Errors
     ///
-    /// Fails unless the results are unfinished, of the same study, and as they were saved.
+    /// Fails unless the results are unfinished, of this version of the program, of the same study, and as they were saved.
     pub fn new(results: Results, study: &StudyRecord) -> Result<Self, ResumeError> {
         let Some(unfinished) = results.unfinished else { return Err(ResumeError::Complete) };
+        if results.program.as_ref() != Some(&Program::this()) {
+            return Err(ResumeError::OtherProgram(results.program));
+        }
         let started = results.study.unwrap_or_default();
         if let Some(why) = difference(&started, study) {
             return Err(ResumeError::OtherStudy(why));
@@ -61,6 +72,11 @@ impl Resumed {
             }
         }
     }
+}
+
+/// Returns the name and the version of a program, for a message.
+fn named(program: Option<&Program>) -> String {
+    program.map_or_else(|| "an unknown version".to_owned(), |Program { name, version }| format!("{name} {version}"))
 }
 
 /// Returns the hash of a saved transcript and its part.

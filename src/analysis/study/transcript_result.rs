@@ -31,13 +31,11 @@ use super::{Study, summarizers, trace};
 pub struct TranscriptResult {
     transcript: String,
     /// Hashes of its calls, which find copies.
-    #[serde(default)]
     calls: Vec<u64>,
     /// Times of its first and last message, in milliseconds since 1970; none without times.
     times: Times,
     rows: Vec<Row>,
     traces: Vec<TraceRow>,
-    #[serde(default)]
     findings: Vec<Finding>,
     pub(super) notes: Vec<ResultNote>,
     /// In the order of the policies.
@@ -53,7 +51,7 @@ pub struct TranscriptResult {
     unanswered: Option<String>,
 }
 
-/// The first and the last of many times. It is no optional field, so that parts saved by versions without it are not taken over.
+/// The first and the last of many times.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Times(Option<[i64; 2]>);
 

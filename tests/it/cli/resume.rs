@@ -188,21 +188,61 @@ fn stopped_replay_saves_finished_work_and_resumes_to_the_same_bytes() {
     assert_eq!(peak(&again), peak(&serde_json::from_str(&whole).expect("JSON")));
 }
 
-/// Version 1 saved nothing about the recordings, so a transcript that is done is replayed again.
+/// Another version may have other groups, or count differently. Results of version 1 do not name their program.
 #[test]
-fn stopped_study_of_version_1_resumes_to_the_same_bytes() {
+fn resume_refuses_results_of_another_version_of_the_program() {
     let folder = stopped();
     let path = folder.path().join("stopped.json");
     let mut saved: Value = serde_json::from_slice(&fs::read(&path).expect("results")).expect("JSON");
-    saved["version"] = 1.into();
-    for done in saved["unfinished"]["done"].as_array_mut().expect("parts") {
-        assert!(done["part"].as_object_mut().is_some_and(|part| part.remove("times").is_some()));
-        seal(done);
-    }
-    fs::write(&path, saved.to_string()).expect("a folder to write to");
-    let resumed = ask(folder.path(), &["--resume", "stopped.json"]);
-    assert!(resumed.stderr.contains("the saved result of 1.jsonl cannot be read (missing field `times`"), "{}", resumed.stderr);
-    assert_eq!((resumed.code, resumed.stdout), (0, ask(folder.path(), &[]).printed()));
+    let mut refused = |change: &dyn Fn(&mut Value), program: &str| {
+        change(&mut saved);
+        fs::write(&path, saved.to_string()).expect("a folder to write to");
+        let ran = ask(folder.path(), &["--resume", "stopped.json"]);
+        let said = format!(
+            "recompact: --resume stopped.json: it was saved by {program}, and this is recompact {}, which may count differently, so \
+             the study cannot be continued; start it again without --resume\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!((ran.code, ran.stderr), (2, said));
+    };
+    refused(&|saved| saved["program"]["version"] = "0.0.1".into(), "recompact 0.0.1");
+    refused(
+        &|saved| {
+            saved["version"] = 1.into();
+            assert!(saved.as_object_mut().is_some_and(|saved| saved.remove("program").is_some()));
+        },
+        "an unknown version",
+    );
+}
+
+/// A group of uses is saved by its name. So its place says nothing, and a group that the program does not have is taken for no other:
+/// the transcript is replayed again.
+#[test]
+fn saved_groups_of_uses_are_read_by_their_names() {
+    let folder = stopped();
+    let path = folder.path().join("stopped.json");
+    let saved: Value = serde_json::from_slice(&fs::read(&path).expect("results")).expect("JSON");
+    let resumed = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut saved = saved.clone();
+        for done in saved["unfinished"]["done"].as_array_mut().expect("parts") {
+            for policy in done["part"]["policies"].as_array_mut().expect("policies") {
+                change(policy["retention"].as_array_mut().expect("groups"));
+            }
+            seal(done);
+        }
+        fs::write(&path, saved.to_string()).expect("a folder to write to");
+        ask(folder.path(), &["--resume", "stopped.json"])
+    };
+    let whole = ask(folder.path(), &[]).printed();
+    let reversed = resumed(&|groups| {
+        assert!(groups.len() > 5, "{groups:?}");
+        groups.reverse();
+    });
+    assert_eq!(reversed.printed(), whole);
+    let unknown = resumed(&|groups| groups[0][1] = "over 90".into());
+    let said = "the saved result of 1.jsonl cannot be read (no group \"over 90\" of the grouping \"gap\" is known); it is replayed again";
+    assert!(unknown.stderr.contains(said), "{}", unknown.stderr);
+    assert_eq!((unknown.code, unknown.stdout), (0, whole));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Sums the outcomes of uses, in total and by group.
 
+mod saved;
+
 use serde::{Deserialize, Serialize};
 
 use crate::facts::extract::FactKind;
@@ -29,9 +31,7 @@ pub struct OutcomeWeights {
     pub hit_summary: f64,
     pub soft: f64,
     /// Part of `soft`: the file was written since, and the call quotes the fact from it.
-    #[serde(default)]
     pub soft_quoted: f64,
-    #[serde(default)]
     pub stale: f64,
     pub hard: f64,
 }
@@ -98,6 +98,7 @@ pub fn group_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Outcomes by group, summed over conversations. Groups without a use are not stored: a study holds one sum per session and
 /// policy, and most groups of a small session are empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<saved::SavedGroup>", try_from = "Vec<saved::SavedGroup>")]
 pub struct GroupTotals(
     /// Index in [`group_names`] and weights, by index.
     Vec<(u8, OutcomeWeights)>,
