@@ -244,7 +244,7 @@ fn secret_finding(path: &str, found: &SecretPlaces) -> Finding {
     let mut data = serde_json::Map::new();
     data.insert("kind".to_owned(), found.rule.name.into());
     data.insert("times".to_owned(), found.places.len().into());
-    let places = found.places.iter().take(PLACES).map(|place| serde_json::to_value(place).unwrap_or_default());
+    let places = found.places.iter().take(PLACES).map(|place| serde_json::to_value(place).expect("plain data"));
     data.insert("places".to_owned(), places.collect());
     Finding {
         id: secret::ID.to_owned(),

@@ -181,7 +181,7 @@ pub fn finding(transcript: &str, output: &PersistedOutput, checked: &CheckedFile
     };
     let mut data = serde_json::Map::new();
     data.insert("path".to_owned(), output.marker.path.as_str().into());
-    data.insert("state".to_owned(), serde_json::to_value(checked.state).unwrap_or_default());
+    data.insert("state".to_owned(), serde_json::to_value(checked.state).expect("a name"));
     data.insert("size".to_owned(), output.marker.size.clone().into());
     data.insert("bytes".to_owned(), checked.bytes.as_ref().map(Vec::len).into());
     data.insert("times".to_owned(), times.into());

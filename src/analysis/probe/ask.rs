@@ -15,7 +15,8 @@ use crate::tokens::meter::SizeUnit;
 /// Maximum tokens of an answer: the longest fact that is asked for, and some words around it.
 const MAX_TOKENS: u64 = 64;
 
-static PROMPT: LazyLock<Prompt> = LazyLock::new(|| toml::from_str(include_str!("question.toml")).unwrap_or_default());
+static PROMPT: LazyLock<Prompt> =
+    LazyLock::new(|| toml::from_str(include_str!("question.toml")).expect("it is part of the program, and a test parses it"));
 
 /// A question with the model's answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -178,4 +179,14 @@ pub fn forecast(shown: &[Shown]) -> Vec<Forecast> {
     }
     shown.iter().for_each(|shown| count(NOTHING, &shown.spot, ""));
     forecasts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_question_can_be_asked() {
+        assert!(!PROMPT.system.is_empty() && PROMPT.user("TALK", Some("LINE")).contains("LINE"));
+    }
 }

@@ -21,7 +21,7 @@ fn names() -> Vec<&'static str> {
 }
 
 fn of_preset(preset: &Preset) -> Vec<String> {
-    let file: Table = preset.toml.parse().unwrap_or_default();
+    let file: Table = preset.toml.parse().expect("presets are part of the program, and a test parses them");
     let layers = file.get("layer").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table);
     let of_layer = |layer: &Table| {
         let id = layer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -98,8 +98,10 @@ macro_rules! prompts {
 prompts!["handover", "lcc-s06", "lcc-s08", "lcc-s08-late", "claude-code"];
 
 /// The parsed prompts in the order of [`PROMPTS`].
-static BUILT_IN: LazyLock<Vec<Prompt>> =
-    LazyLock::new(|| PROMPTS.iter().map(|kind| toml::from_str(kind.toml).unwrap_or_default()).collect());
+static BUILT_IN: LazyLock<Vec<Prompt>> = LazyLock::new(|| {
+    let parsed = |kind: &PromptKind| toml::from_str(kind.toml).expect("it is part of the program, and a test parses it");
+    PROMPTS.iter().map(parsed).collect()
+});
 
 /// Returns the built-in prompt with this name.
 pub fn prompt(name: &str) -> Option<&'static Prompt> {

@@ -113,17 +113,19 @@ impl Fallback {
 }
 
 fn built_in() -> &'static Prices {
-    // A test checks that both lists can be parsed.
     static LIST: LazyLock<Prices> = LazyLock::new(|| {
-        let list = Prices::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default();
+        let list = Prices::parse(include_str!("prices/list.toml"), "the built-in prices");
+        let list = list.expect("it is part of the program, and a test parses it");
         Prices { fallback: Fallback::Snapshot, ..list }
     });
     &LIST
 }
 
 fn snapshot() -> &'static Prices {
-    static TABLE: LazyLock<Prices> =
-        LazyLock::new(|| Prices::parse(include_str!("prices/snapshot.json"), "the built-in snapshot").unwrap_or_default());
+    static TABLE: LazyLock<Prices> = LazyLock::new(|| {
+        let table = Prices::parse(include_str!("prices/snapshot.json"), "the built-in snapshot");
+        table.expect("it is part of the program, and a test parses it")
+    });
     &TABLE
 }
 

@@ -41,7 +41,7 @@ fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
         properties.extend(settings["properties"].as_object().cloned().unwrap_or_default());
     }
     properties["do"]["description"] = about.into();
-    let defaults = serde_json::to_value(&spec).unwrap_or_default();
+    let defaults = serde_json::to_value(&spec).expect("the settings of a layer are plain data");
     let defaults = defaults.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
     let common = common_defaults();
     let common = common.iter().map(|(name, value)| (*name, value));

@@ -100,7 +100,7 @@ impl Endpoint {
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let body = serde_json::to_vec(body).unwrap_or_default();
+        let body = serde_json::to_vec(body).expect("a JSON value can be written");
         let response = request.send(&body[..]).map_err(|error| self.failure(error))?;
         match response.status().as_u16() {
             200..300 => self.read_body(response),
