@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::analysis::spec::PolicySource;
 use crate::engine::policy::{Policy, PolicyError, Setting, unknown_layer_message};
 use crate::results::saved::ParameterRow;
-use crate::util::toml_span::TomlSpans;
+use crate::util::toml_span::line_of_path;
 
 use super::SweepError;
 use super::parameter::Parameter;
@@ -74,7 +74,7 @@ impl Space {
         let parameter = |layer: &String, field: &String, values: &String| {
             let name = format!("{layer}.{field}");
             let wrong = |what: String| {
-                let line = TomlSpans::new(&self.source.text, "layer").line_of_path(&["sweep", layer, field]);
+                let line = line_of_path(&self.source.text, &["sweep", layer, field]);
                 SweepError::from(PolicyError { origin: self.source.origin.clone(), line, what: format!("[sweep] {what}") })
             };
             if !self.plain.has_layer(Some(layer)) {

@@ -65,15 +65,6 @@ impl<'a> TomlSpans<'a> {
         self.line_where(Some(index), |outer| Some(key_of(key_of(outer, table)?.1.get_ref().as_table()?, key)?.0))
     }
 
-    /// Returns the line of a key in tables within tables, from the top of the file: `["sweep", "micro", "keep_recent_results"]`.
-    pub fn line_of_path(&self, path: &[&str]) -> Option<usize> {
-        let (last, tables) = path.split_last()?;
-        self.line_where(None, |top| {
-            let table = tables.iter().try_fold(top, |table, key| key_of(table, key)?.1.get_ref().as_table())?;
-            Some(key_of(table, last)?.0)
-        })
-    }
-
     /// Returns the line of the byte that `start` finds in the table with this index, or at the top of the file.
     fn line_where(&self, index: Option<usize>, start: impl Fn(&DeTable) -> Option<usize>) -> Option<usize> {
         let document = DeTable::parse(self.text).ok()?;
@@ -95,15 +86,12 @@ fn key_of<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<(usize, &'t Spann
     Some((key.span().start, value))
 }
 
-/// Returns the line of a key in tables within tables: `["defaults", "sweep", "holdout"]`. Returns `None` if there is no
-/// such key.
+/// Returns the line of a key in tables within tables, from the top of the file: `["defaults", "sweep", "holdout"]`. Returns `None` if
+/// there is no such key.
 pub fn line_of_path(text: &str, path: &[&str]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let (last, tables) = path.split_last()?;
-    let mut table = document.get_ref();
-    for key in tables {
-        table = key_of(table, key)?.1.get_ref().as_table()?;
-    }
+    let table = tables.iter().try_fold(document.get_ref(), |table, key| key_of(table, key)?.1.get_ref().as_table())?;
     Some(line_at(text, key_of(table, last)?.0))
 }
 
