@@ -54,6 +54,12 @@ pub trait Corpus: Sync {
         })
     }
 
+    /// Reads a transcript once more, by its name. Returns `None` if that is not possible, as for standard input.
+    fn reread(&self, name: &str) -> Option<Reading> {
+        let at = self.names().iter().position(|known| *known == name)?;
+        self.read(at).ok()
+    }
+
     /// Returns paths at which nothing was found, with the reason.
     fn not_found(&self) -> Vec<(String, String)> {
         Vec::new()

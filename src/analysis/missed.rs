@@ -1,17 +1,17 @@
 //! The requests in which the policy of the answer missed facts, for a report that shows them.
 
+use super::corpus::Corpus;
 use super::show::{ShownRequest, show};
 use super::study::Study;
 use super::verdict::verdict;
 use crate::results::saved::{MissRow, Results};
-use crate::transcript::format::Reading;
 
 /// Most requests; each of them replays a conversation again.
 const MOST: usize = 8;
 
-/// Shows the requests of the worst misses of the policy to ship, or of the first one if none is fit. `read` reads a transcript again;
-/// if it cannot, the requests of that transcript are left out.
-pub fn missed_requests(study: &Study, results: &Results, read: impl Fn(&str) -> Option<Reading>) -> Vec<ShownRequest> {
+/// Shows the requests of the worst misses of the policy to ship, or of the first one if none is fit. Leaves out the requests of
+/// transcripts that cannot be read again.
+pub fn missed_requests(study: &Study, results: &Results, corpus: &dyn Corpus) -> Vec<ShownRequest> {
     let judged = verdict(results);
     let first = judged.as_ref().and_then(|verdict| verdict.candidates().next());
     let Some(policy) = first.and_then(|first| study.policies.iter().find(|policy| policy.name == first.policy())) else {
@@ -27,7 +27,7 @@ pub fn missed_requests(study: &Study, results: &Results, read: impl Fn(&str) -> 
         }
     }
     let of_miss = |miss: &&MissRow| {
-        let reading = read(&miss.transcript)?;
+        let reading = corpus.reread(&miss.transcript)?;
         let conversation = reading.conversations.iter().find(|conversation| conversation.name == miss.conversation)?;
         Some(show(study, &miss.transcript, conversation, policy, miss.call.checked_sub(1)?).ok()??.0)
     };

@@ -37,3 +37,4 @@ pub mod sweep;
 pub mod verdict;
 
 pub use error::Error;
+pub use run::{ReplayHooks, Replayed};

@@ -2,10 +2,23 @@
 
 use super::Error;
 use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Processed, RunError, Source};
+use super::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
-use super::study::TranscriptResult;
+use super::study::{Observers, TranscriptResult};
 use crate::results::saved::Results;
 use crate::transcript::format::Reading;
+
+/// What a replay takes over, and what watches it.
+#[derive(Default)]
+pub struct ReplayHooks<'a> {
+    /// The finished transcripts of an earlier run.
+    pub resumed: Option<&'a Resumed>,
+    /// Watch every request. The transcripts are then replayed one after another, and none is taken over.
+    pub observers: Option<&'a mut (dyn Observers + Send)>,
+}
+
+/// What became of each transcript of a replay.
+pub type Replayed = Processed<Checkpoint<TranscriptResult>>;
 
 impl StudySpec {
     /// Replays a corpus. Policies and prices are read from the current folder, and no model is asked; [`StudySpec::load`] and
@@ -26,34 +39,46 @@ impl Loaded {
     ///
     /// Fails if no transcript can be analysed, or if the monitor stopped the run.
     pub fn run(self, corpus: &dyn Corpus, monitor: &dyn Monitor) -> Result<Results, Error> {
-        let processed = self.replay(corpus, monitor);
-        let is_stopped = processed.left > 0;
-        let (results, end) = self.results(processed)?;
-        if is_stopped {
+        let (results, end) = self.results(self.replay(corpus, monitor, ReplayHooks::default()))?;
+        if results.unfinished.is_some() {
             end?;
         }
         Ok(results)
     }
 
     /// Replays a corpus as [`Loaded::run`], and returns what became of each transcript.
-    pub fn replay(&self, corpus: &dyn Corpus, monitor: &dyn Monitor) -> Processed<TranscriptResult> {
-        let replay = |source: Source, reading: &Reading| {
-            let result = self.study.transcript(source.name, reading, None);
+    pub fn replay(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, hooks: ReplayHooks) -> Replayed {
+        let checkpoint = |source: Source, reading: &Reading, observers: Option<&mut dyn Observers>| {
+            let result = self.study.transcript(source.name, reading, observers);
             source.replayed(reading, self.study.policies.len());
-            result
+            Checkpoint::new(source, ONE_ROUND, result)
         };
-        corpus::for_each(corpus, monitor, |_| None, replay)
+        match hooks.observers {
+            Some(observers) => corpus::for_each_in_order(corpus, monitor, |source, reading| {
+                let done = checkpoint(source, reading, Some(&mut *observers));
+                observers.transcript_done(&done.result);
+                done
+            }),
+            None => {
+                let saved = |source: Source| hooks.resumed?.checkpoint(source, ONE_ROUND);
+                corpus::for_each(corpus, monitor, saved, |source, reading| checkpoint(source, reading, None))
+            }
+        }
     }
 
-    /// Returns the results of the replayed transcripts, and the errors of the others.
+    /// Returns the results of the replayed transcripts, and the errors of the others. If the run was stopped, the results hold what a
+    /// later one can take over.
     ///
     /// # Errors
     ///
     /// Fails if no transcript could be analysed.
-    pub fn results(&self, processed: Processed<TranscriptResult>) -> Result<(Results, Result<(), RunError>), RunError> {
-        let Analysed { results, coverage, end } = processed.without(TranscriptResult::unanswered).analysed()?;
-        let results = self.study.results(results);
+    pub fn results(&self, replayed: Replayed) -> Result<(Results, Result<(), RunError>), RunError> {
+        let replayed = replayed.without(|checkpoint| checkpoint.result.unanswered());
+        let is_stopped = replayed.left > 0;
+        let Analysed { results: checkpoints, coverage, end } = replayed.analysed()?;
+        let unfinished = is_stopped.then(|| unfinished(&checkpoints, coverage.found));
+        let results = self.study.results(checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect());
         let coverage = results.coverage.of_all_found(coverage);
-        Ok((Results { study: Some(self.record.clone()), coverage, ..results }, end))
+        Ok((Results { study: Some(self.record.clone()), unfinished, coverage, ..results }, end))
     }
 }

@@ -101,6 +101,9 @@ pub trait Observers {
         conversation: &'a Conversation,
         policy: &'a Policy,
     ) -> Box<dyn Observer + 'a>;
+
+    /// All replays of a transcript are done. Its result is not usable if a summarizer had no answer.
+    fn transcript_done(&mut self, _result: &TranscriptResult) {}
 }
 
 /// Replay of one conversation under one policy.

@@ -36,7 +36,7 @@ pub use held_out::confirm;
 pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
 pub(in crate::analysis) use recommend::{Member, minimax_choice};
-pub use run::{Continuation, SweepEnd, SweepRun};
+pub use run::{Continuation, SweepEnd, SweepRun, measure};
 pub use search::{Round, Search, SearchResult};
 pub use sendable::UNSENDABLE;
 pub(in crate::analysis) use sendable::is_sendable;

@@ -132,16 +132,21 @@ impl Transcripts {
         })
     }
 
-    /// Reads every transcript and runs work on it: `parallel` on several at a time, or `ordered` one after another if
-    /// `in_order` is set. `saved` returns the result of an earlier run, if there is one. Fails if a transcript is among
-    /// the files to be written.
+    /// Runs work on every transcript, several at a time, as [`Self::process`] does.
     pub fn for_each<T: Send>(
         &self,
         writes: &[Option<&Path>],
-        in_order: bool,
-        ordered: impl FnMut(Source, &Reading) -> T,
-        parallel: impl Fn(Source, &Reading) -> T + Sync + Send,
-        saved: impl Fn(Source) -> Option<T> + Sync + Send,
+        work: impl Fn(Source, &Reading) -> T + Sync + Send,
+    ) -> Result<Processed<T>, Failure> {
+        self.process(writes, |corpus, monitor| corpus::for_each(corpus, monitor, |_| None, work))
+    }
+
+    /// Runs work that reads the transcripts once, on the thread pool; shows its progress and prints what was skipped. Fails if a
+    /// transcript is among the files to be written.
+    pub fn process<T: Send>(
+        &self,
+        writes: &[Option<&Path>],
+        work: impl FnOnce(&FileCorpus, &dyn Monitor) -> Processed<T> + Send,
     ) -> Result<Processed<T>, Failure> {
         let corpus = self.corpus()?;
         corpus.inputs().iter().try_for_each(|input| not_written_over(input, writes))?;
@@ -150,11 +155,7 @@ impl Transcripts {
         let shown = !self.quiet && (corpus.inputs().len() > 1 || size > QUICK_BYTES || self.model_limits.is_some());
         let progress = Progress::new(size, shown, self.model_limits.clone());
         let monitor = ReadMonitor { corpus: &corpus, progress: &progress };
-        let processed = if in_order {
-            corpus::for_each_in_order(&corpus, &monitor, ordered)
-        } else {
-            self.install(|| corpus::for_each(&corpus, &monitor, saved, parallel))?
-        };
+        let processed = self.install(|| work(&corpus, &monitor))?;
         progress.finish_reading();
         self.print_skipped(&processed);
         Ok(if self.strict { processed.strict()? } else { processed })
@@ -185,14 +186,12 @@ impl Transcripts {
         Ok(work(name, &corpus.read(0)?.conversations))
     }
 
-    /// Reads a transcript again, by its name in the results; `None` if that is not possible, as for standard input.
-    pub fn again(&self, name: &str) -> Option<Reading> {
-        let corpus = self.corpus().ok()?;
-        let at = corpus.inputs().iter().position(|input| input.name == name && !input.is_special())?;
-        corpus.read(at).ok()
-    }
-
-    fn corpus(&self) -> Result<FileCorpus, Failure> {
+    /// Lists the transcripts.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the options name no known format or no day.
+    pub fn corpus(&self) -> Result<FileCorpus, Failure> {
         let corpus = FileCorpus::new(&self.base, &self.paths, &self.read_spec()).map_err(Failure::Usage)?;
         Ok(corpus.only_files(self.only_files))
     }

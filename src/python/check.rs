@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use super::documents::Document;
 use super::error::{raise, raise_message};
 use super::watch::Watch;
+use crate::analysis::ReplayHooks;
 use crate::analysis::corpus::{FileCorpus, RunError};
 use crate::analysis::gate::{Baseline, Gate, Suite, SuiteResult};
 use crate::cli::args::models::ModelArgs;
@@ -56,7 +57,7 @@ fn suite_result(py: Python, suite: &Suite, (base, access): (&Path, ProgramAccess
         Ok(corpus) => corpus,
         Err(why) => return Ok(suite.unread(RunError::Nothing(why))),
     };
-    let (processed, _) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse))?;
+    let (processed, _) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse, ReplayHooks::default()))?;
     let processed = if table.study.read.strict { processed.strict() } else { Ok(processed) };
     match processed {
         Ok(processed) => py.detach(|| suite.result(&loaded, processed)).map_err(raise),

@@ -12,11 +12,12 @@ use super::results::StudyResults;
 use super::settings::{study_spec, sweep_spec};
 use super::value::to_python;
 use super::watch::{Skipped, Watch, corpus, strict};
+use crate::analysis::ReplayHooks;
 use crate::analysis::comparison::{Comparison, Difference};
-use crate::analysis::corpus::{Analysed, Corpus, Source, for_each};
+use crate::analysis::corpus::{Analysed, Source, for_each};
 use crate::analysis::missed::missed_requests;
 use crate::analysis::spec::{Files, StudySpec};
-use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, TranscriptSize};
+use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, measure};
 use crate::transcript::format::Reading;
 
 /// Replays transcripts through policies. The functions among these are in `functions`, by name.
@@ -33,18 +34,13 @@ pub fn replay(
     let spec = study_spec(&policies, settings)?;
     let loaded = spec.load(&PythonResources::new(functions, allow_programs)?).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse, ReplayHooks::default()))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
     // As on the command line, no summary is written again for a report.
     let results = match spec.summarizer.is_empty() {
-        true => StudyResults::with_requests(results, move |results| {
-            missed_requests(&loaded.study, results, |transcript| {
-                let at = corpus.inputs().iter().position(|input| input.name == transcript && !input.is_special())?;
-                corpus.read(at).ok()
-            })
-        }),
+        true => StudyResults::with_requests(results, move |results| missed_requests(&loaded.study, results, &corpus)),
         false => StudyResults::new(results),
     };
     Ok((results, skipped.with_end(end)))
@@ -106,15 +102,14 @@ pub fn sweep(
     let spec = study_spec(&policies, settings)?.sweep(sweep_spec(search)?);
     let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
-    let size = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
-    let (sizes, mut notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, size))?;
-    let skipped = Skipped::new(&sizes, Vec::new());
-    let Analysed { results: sizes, coverage, end } = strict(&spec.read, sizes)?.analysed().map_err(raise)?;
-    let sweep = SweepRun::new(loaded, &sizes, coverage).map_err(raise)?;
+    let (measured, mut notes) = watch.run(py, &corpus, |corpus, pulse| measure(corpus, pulse))?;
+    let skipped = Skipped::new(&measured, Vec::new());
+    let measured = strict(&spec.read, measured)?.analysed().map_err(raise)?;
+    let sweep = SweepRun::new(loaded, &measured).map_err(raise)?;
     let (ended, more) = watch.run(py, &corpus, |corpus, pulse| sweep.run(corpus, pulse, &Continuation::default()))?;
     notes.extend(more);
     match ended.map_err(raise)? {
-        SweepEnd::Finished(results) => Ok((StudyResults::new(*results), skipped.with_end(end).with_notes(notes))),
+        SweepEnd::Finished(results) => Ok((StudyResults::new(*results), skipped.with_end(measured.end).with_notes(notes))),
         SweepEnd::Stopped { done, transcripts, .. } => {
             Err(raise(crate::analysis::corpus::RunError::Stopped { done, transcripts }))
         }

@@ -90,6 +90,11 @@ impl Corpus for FileCorpus {
         if reading.conversations.is_empty() { Err(Unread::Unwanted) } else { Ok(reading) }
     }
 
+    fn reread(&self, name: &str) -> Option<Reading> {
+        let at = self.inputs.iter().position(|input| input.name == name && !input.is_special())?;
+        self.read(at).ok()
+    }
+
     fn not_found(&self) -> Vec<(String, String)> {
         self.errors.iter().map(|error| (error.path().to_owned(), error.reason())).collect()
     }

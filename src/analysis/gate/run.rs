@@ -1,9 +1,9 @@
 //! Runs a gate: what the replays of each suite gave, and the verdicts.
 
 use super::{Baseline, Gate, GateReport, Measured, Problem, Suite, evaluate, left_behind, left_out, measure, missing, notes};
-use crate::analysis::corpus::{Analysed, Processed, RunError};
+use crate::analysis::Replayed;
+use crate::analysis::corpus::RunError;
 use crate::analysis::spec::{Loaded, SpecError};
-use crate::analysis::study::TranscriptResult;
 use crate::engine::policy::Policy;
 use crate::results::saved::Coverage;
 
@@ -23,14 +23,12 @@ impl Suite {
     /// # Errors
     ///
     /// Fails only if the run was stopped, because a part of a suite is not checked.
-    pub fn result(&self, loaded: &Loaded, processed: Processed<TranscriptResult>) -> Result<SuiteResult, RunError> {
-        let (mut result, end) = match processed.without(TranscriptResult::unanswered).analysed() {
-            Ok(Analysed { results, coverage, end }) => {
-                let results = loaded.study.results(results);
+    pub fn result(&self, loaded: &Loaded, replayed: Replayed) -> Result<SuiteResult, RunError> {
+        let (mut result, end) = match loaded.results(replayed) {
+            Ok((results, end)) => {
                 let policies: Vec<&Policy> = loaded.policies.iter().collect();
                 let measured = measure(&results, &policies, &self.columns());
-                let coverage = results.coverage.of_all_found(coverage);
-                (SuiteResult { measured, coverage, problems: Vec::new() }, end)
+                (SuiteResult { measured, coverage: results.coverage, problems: Vec::new() }, end)
             }
             Err(error) => (SuiteResult::default(), Err(error)),
         };

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{LoadedSweep, Round, Search, SearchResult, SessionTable, Split, SweepError, TranscriptSize, confirm};
-use crate::analysis::corpus::{self, Corpus, Monitor, RunError, Source};
+use crate::analysis::corpus::{self, Analysed, Corpus, Monitor, Processed, RunError, Source};
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, with_bounds};
 use crate::results::saved::{Coverage, Results, StudyRecord};
@@ -49,15 +49,21 @@ pub struct Continuation<'a> {
     pub keep_checkpoints: bool,
 }
 
+/// Reads all transcripts and measures them: the first pass of a sweep.
+pub fn measure(corpus: &dyn Corpus, monitor: &dyn Monitor) -> Processed<TranscriptSize> {
+    let size = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
+    corpus::for_each(corpus, monitor, |_| None, size)
+}
+
 impl SweepRun {
-    /// Splits the sessions and prepares the search. `sizes` are those of all transcripts ([`TranscriptSize::new`]); `coverage` says
-    /// which transcripts could not be read.
+    /// Splits the sessions of the measured transcripts ([`measure`]) and prepares the search.
     ///
     /// # Errors
     ///
     /// Fails if no session has a call, or if the share to hold out leaves none.
-    pub fn new(loaded: LoadedSweep, sizes: &[TranscriptSize], mut coverage: Coverage) -> Result<Self, SweepError> {
+    pub fn new(loaded: LoadedSweep, measured: &Analysed<TranscriptSize>) -> Result<Self, SweepError> {
         let LoadedSweep { study, spaces, candidates, criteria, is_sampled, holdout, record } = loaded;
+        let (sizes, mut coverage) = (&measured.results, measured.coverage.clone());
         let without_call = sizes.iter().filter(|size| size.conversations.iter().all(|conversation| conversation.calls == 0));
         without_call.for_each(|size| coverage.leave_out(&size.transcript, NO_CALL));
         let sessions = SessionTable::new(sizes);

@@ -50,7 +50,7 @@ impl Audit {
         let work = |source: Source, reading: &Reading| {
             audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes, reading)
         };
-        let done = self.transcripts.for_each(&[self.output.out()], false, work, work, |_| None)?;
+        let done = self.transcripts.for_each(&[self.output.out()], work)?;
         let Analysed { results: transcripts, coverage, end } = done.analysed()?;
         let folders: Vec<&dyn Tree> = trees.folders().collect();
         let mut audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, trees.notes()))?;

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recompact::analysis::corpus::{RunError, Source};
+use recompact::analysis::ReplayHooks;
+use recompact::analysis::corpus::RunError;
 use recompact::analysis::gate::{Baseline, Gate, GateReport, Problem, Suite, SuiteResult};
 use recompact::analysis::spec::PolicySpec;
 use recompact::report::gate::render_baseline;
 use recompact::report::{Layout, Report};
-use recompact::transcript::format::Reading;
 use recompact::transcript::source::{display_path, read_settings};
 use recompact::util::text::plural;
 use recompact::util::toml_span::FileError;
@@ -113,16 +113,11 @@ impl Check {
         };
         let written = [self.output.out(), Some(baseline).filter(|_| self.update)].into_iter();
         let written: Vec<_> = written.chain(self.also.iter().map(|(_, file)| Some(file.as_path()))).collect();
-        let replay = |source: Source, reading: &Reading| {
-            let result = loaded.study.transcript(source.name, reading, None);
-            source.replayed(reading, loaded.study.policies.len());
-            result
-        };
         let transcripts = Transcripts::of_suite(&table.transcripts, base, &table.study.read, (self.quiet, self.jobs))?;
-        match transcripts.for_each(&written, false, replay, replay, |_| None) {
-            Ok(processed) => {
+        match transcripts.process(&written, |corpus, monitor| loaded.replay(corpus, monitor, ReplayHooks::default())) {
+            Ok(replayed) => {
                 resources.say_repeated();
-                Ok(transcripts.install(|| suite.result(&loaded, processed))??)
+                Ok(transcripts.install(|| suite.result(&loaded, replayed))??)
             }
             Err(Failure::Input(errors)) => Ok(suite.unread(RunError::Input(errors))),
             Err(failure) => Ok(suite.unread(RunError::Nothing(failure.to_string()))),

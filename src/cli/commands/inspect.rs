@@ -43,7 +43,7 @@ impl Inspect {
             Inspection::all(source.name, reading, self.tokenizer, &prices, priced_as.as_deref())
         };
         let Analysed { results: per_transcript, coverage, end } =
-            self.transcripts.for_each(&[self.output.out()], false, inspect, inspect, |_| None)?.analysed()?;
+            self.transcripts.for_each(&[self.output.out()], inspect)?.analysed()?;
         let mut conversations: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
         count_calls_once(&mut conversations);
         self.output.document("inspect", &Inspections { conversations, coverage })?;

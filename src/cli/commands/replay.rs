@@ -6,11 +6,10 @@ mod materialize;
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::corpus::Analysed;
+use recompact::analysis::ReplayHooks;
 use recompact::analysis::missed::missed_requests;
-use recompact::analysis::resume::{Checkpoint, ONE_ROUND, unfinished};
-use recompact::analysis::spec::{Loaded, StudySpec};
-use recompact::analysis::study::Observers;
+use recompact::analysis::spec::StudySpec;
+use recompact::analysis::study::{Observers, TranscriptResult};
 use recompact::engine::policy::{Policy, Setting};
 use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
@@ -91,43 +90,23 @@ impl Replay {
         let models = Some(self.study_args.summarizers().models().factory());
         let programs = ProgramUse::Started(self.study_args.programs());
         let resources = CommandResources { models, plan, programs, ..Default::default() };
-        let Loaded { study, policies, record } = spec.load(&resources)?;
-        let resumed = self.resume.as_deref().map(|path| resume::load(path, &record)).transpose()?;
-        let policies = policies.into_iter().map(|policy| policy.name).collect();
-        let contexts = self.contexts.as_deref().map(ContextsFile::create).transpose()?;
-        let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
-        let in_order = contexts.is_some() || files.is_some();
-        let mut sinks = ReplaySinks { policies, contexts, files };
-        let done = self.transcripts.for_each(
-            &[self.output.out(), self.contexts.as_deref()],
-            in_order,
-            |source, reading| {
-                let written = sinks.contexts.as_ref().map(ContextsFile::length);
-                let result = study.transcript(source.name, reading, Some(&mut sinks));
-                if let (Some(contexts), Some(written), Some(_)) = (&mut sinks.contexts, written, result.unanswered()) {
-                    contexts.cut(written);
-                }
-                Checkpoint::new(source, ONE_ROUND, result)
-            },
-            |source, reading| {
-                let result = study.transcript(source.name, reading, None);
-                source.replayed(reading, study.policies.len());
-                Checkpoint::new(source, ONE_ROUND, result)
-            },
-            |source| resumed.as_ref()?.checkpoint(source, ONE_ROUND),
-        )?;
-        let done = done.without(|checkpoint| checkpoint.result.unanswered());
+        let loaded = spec.load(&resources)?;
+        let resumed = self.resume.as_deref().map(|path| resume::load(path, &loaded.record)).transpose()?;
+        let mut sinks = ReplaySinks {
+            policies: loaded.policies.iter().map(|policy| policy.name.clone()).collect(),
+            contexts: self.contexts.as_deref().map(ContextsFile::create).transpose()?,
+            files: self.materialize.as_deref().map(Materialize::create).transpose()?,
+        };
+        let is_watched = sinks.contexts.is_some() || sinks.files.is_some();
+        let observers = is_watched.then_some::<&mut (dyn Observers + Send)>(&mut sinks);
+        let hooks = ReplayHooks { resumed: resumed.as_ref(), observers };
+        let writes = [self.output.out(), self.contexts.as_deref()];
+        let replayed = self.transcripts.process(&writes, |corpus, monitor| loaded.replay(corpus, monitor, hooks))?;
         if let Some(plan) = resources.plan {
-            done.analysed()?.end?;
-            return self.output.write(plan.borrow().page(&study.prices).as_bytes());
+            replayed.without(|checkpoint| checkpoint.result.unanswered()).analysed()?.end?;
+            return self.output.write(plan.borrow().page(&loaded.study.prices).as_bytes());
         }
-        let left = done.left;
-        let Analysed { results: checkpoints, coverage, end } = done.analysed()?;
-        let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found));
-        let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
-        let results = self.transcripts.install(|| study.results(transcript_results))?;
-        let mut results =
-            Results { study: Some(record), unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
+        let (mut results, end) = self.transcripts.install(|| loaded.results(replayed))??;
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
@@ -136,7 +115,7 @@ impl Replay {
         }
         // A model would be asked again, and saved results are loaded without transcripts.
         if self.output.is_page() && spec.summarizer.is_empty() {
-            results.requests = missed_requests(&study, &results, |name| self.transcripts.again(name));
+            results.requests = missed_requests(&loaded.study, &results, &self.transcripts.corpus()?);
         }
         self.output.document("replay", &results)?;
         resources.say_repeated();
@@ -185,6 +164,12 @@ impl Observers for ReplaySinks {
         let contexts = self.contexts.as_mut().map(|contexts| contexts.writer(transcript, conversation, policy));
         let files = self.files.as_mut().map(|files| files.writer(transcript, conversation, policy));
         Box::new(ContextsAndFiles { contexts, files })
+    }
+
+    fn transcript_done(&mut self, result: &TranscriptResult) {
+        if let Some(contexts) = &mut self.contexts {
+            contexts.session_done(result.unanswered().is_none());
+        }
     }
 }
 

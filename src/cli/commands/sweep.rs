@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::corpus::{Analysed, Source};
 use recompact::analysis::spec::{StudySpec, SweepSpec};
-use recompact::analysis::sweep::{Continuation, LoadedSweep, Parameter, SweepEnd, SweepRun, TranscriptSize};
+use recompact::analysis::sweep::{Continuation, LoadedSweep, Parameter, SweepEnd, SweepRun, measure};
 use recompact::results::condition::Condition;
 use recompact::results::saved::Results;
-use recompact::transcript::format::Reading;
 
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::settings::setting;
@@ -85,18 +83,16 @@ impl Sweep {
         let loaded = LoadedSweep::new(&self.spec(), &CommandResources::default())?;
         self.transcripts.must_be_files()?;
         let resumed = self.resume.as_deref().map(|path| resume::load(path, &loaded.record)).transpose()?;
-        let sizes_of = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
         let writes = [self.output.out(), self.save.as_deref()];
-        let sizes = self.transcripts.for_each(&writes, false, sizes_of, sizes_of, |_| None)?;
-        let Analysed { results: sizes, coverage, end } = sizes.analysed()?;
-        let sweep = SweepRun::new(loaded, &sizes, coverage)?;
+        let measured = self.transcripts.process(&writes, |corpus, monitor| measure(corpus, monitor))?.analysed()?;
+        let sweep = SweepRun::new(loaded, &measured)?;
         let keep_checkpoints = self.output.is_loadable();
         let continuation = Continuation { resumed: resumed.as_ref(), keep_checkpoints };
         match self.transcripts.run(|corpus, monitor| sweep.run(corpus, monitor, &continuation))? {
             SweepEnd::Finished(results) => {
                 self.output.document("sweep", &*results)?;
                 self.save_recommended(&results)?;
-                Ok(end?)
+                Ok(measured.end?)
             }
             SweepEnd::Stopped { saved, done, transcripts } => {
                 if keep_checkpoints {

@@ -100,7 +100,7 @@ impl Check {
         of_transcript: impl Fn(&Reading) -> SessionsUse + Sync + Send,
     ) -> Result<(SessionsUse, Coverage, Result<(), RunError>), Failure> {
         let replay = |_: Source, reading: &Reading| of_transcript(reading);
-        let processed = self.transcripts.for_each(&[self.output.out()], false, replay, replay, |_| None)?;
+        let processed = self.transcripts.for_each(&[self.output.out()], replay)?;
         let Analysed { results, coverage, end } = processed.analysed()?;
         let mut seen = SessionsUse::default();
         results.into_iter().for_each(|one| seen.add(one));

@@ -19,7 +19,7 @@ impl Probe {
         model: Option<&Model>,
     ) -> Result<(), Failure> {
         let sample = |source: Source, reading: &_| probe::sample(study, policies, &plan, source.name, reading);
-        let done = self.transcripts.for_each(&[self.output.out()], false, sample, sample, |_| None)?;
+        let done = self.transcripts.for_each(&[self.output.out()], sample)?;
         let Analysed { results: samples, coverage, end } = done.without(SampledQuestions::unanswered).analysed()?;
         let questions =
             self.transcripts.run(|corpus, monitor| Questions::choose((study, policies), &plan, samples, corpus, monitor))?;

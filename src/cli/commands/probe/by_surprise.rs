@@ -20,7 +20,7 @@ impl Probe {
         model: Option<&Model>,
     ) -> Result<(), Failure> {
         let sample = |source: Source, reading: &_| surprise::sample(study, policies, &plan, source.name, reading);
-        let done = self.transcripts.for_each(&[self.output.out()], false, sample, sample, |_| None)?;
+        let done = self.transcripts.for_each(&[self.output.out()], sample)?;
         let Analysed { results: samples, coverage, end } = done.without(SampledUses::unanswered).analysed()?;
         let uses = self.transcripts.run(|corpus, monitor| Uses::choose((study, policies), &plan, samples, corpus, monitor))?;
         let Some(model) = model else {

@@ -16,12 +16,14 @@ use crate::cli::output::{Draft, OutputError};
 /// The output file and the first write error. The file gets its name when it is complete.
 pub struct ContextsFile {
     file: Draft,
+    /// Number of bytes of the sessions that are done.
+    done: u64,
     failed: Option<OutputError>,
 }
 
 impl ContextsFile {
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        Ok(Self { file: Draft::begin(path)?, failed: None })
+        Ok(Self { file: Draft::begin(path)?, done: 0, failed: None })
     }
 
     pub fn writer<'a>(
@@ -33,15 +35,12 @@ impl ContextsFile {
         RequestWriter { contexts: self, transcript, conversation: &conversation.name, policy: &policy.name }
     }
 
-    /// Number of bytes so far, for [`Self::cut`].
-    pub fn length(&self) -> u64 {
-        self.file.length()
-    }
-
-    /// Removes the requests of a session that is left out: half of a replay would look like a whole one.
-    pub fn cut(&mut self, length: u64) {
-        if self.failed.is_none() {
-            self.failed = self.file.cut(length).err();
+    /// Ends a session. Removes its requests if it is left out: half of a replay would look like a whole one.
+    pub fn session_done(&mut self, is_kept: bool) {
+        if is_kept {
+            self.done = self.file.length();
+        } else if self.failed.is_none() {
+            self.failed = self.file.cut(self.done).err();
         }
     }
 
