@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::study::BOUNDS;
 use crate::engine::policy::Policy;
 use crate::metrics::column_map::json_number;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::results::Role;
 use crate::results::saved::{Column, ColumnId, Direction, Results, Row, Unit, Values, summarise};
 
 /// The columns of the first screen.
@@ -87,7 +87,7 @@ pub fn changes(before: &Results, after: &Results) -> Changes {
     let (old_rows, new_rows) = (rows(before), rows(after));
     let (old_totals, new_totals) = (totals(before, &old_rows), totals(after, &new_rows));
     let only = |of: &BTreeMap<String, Values>, others: &BTreeMap<String, Values>| -> Vec<String> {
-        of.keys().filter(|policy| !others.contains_key(*policy) && !BOUNDS.contains(&policy.as_str())).cloned().collect()
+        of.keys().filter(|policy| !others.contains_key(*policy) && !Role::of(policy).is_bound()).cloned().collect()
     };
     let mut policies_before = only(&old_totals, &new_totals);
     let mut policies_after = only(&new_totals, &old_totals);
@@ -96,7 +96,7 @@ pub fn changes(before: &Results, after: &Results) -> Changes {
         .filter(|policy| new_totals.contains_key(*policy))
         .map(|policy| (policy.clone(), policy.clone()))
         .collect();
-    pairs.retain(|(policy, _)| !BOUNDS.contains(&policy.as_str()));
+    pairs.retain(|(policy, _)| !Role::of(policy).is_bound());
     if let ([one], [other]) = (&policies_before[..], &policies_after[..]) {
         pairs.push((one.clone(), other.clone()));
         (policies_before, policies_after) = (Vec::new(), Vec::new());

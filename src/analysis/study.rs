@@ -32,13 +32,13 @@ use crate::metrics::prices::Prices;
 use crate::metrics::prompt_cache::CacheMode;
 use crate::metrics::retention::oracle::Instance;
 use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, oracle_instance};
+use crate::results::Role;
 use crate::results::saved::{Recording, Results};
 use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
-use crate::engine::policy::DROP_ALL;
-pub use crate::engine::policy::{KEEP_ALL, RECORDED};
+pub use crate::engine::policy::KEEP_ALL;
 pub use compare::unanswered_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
 pub(in crate::analysis) use layers::LayerWork;
@@ -187,7 +187,7 @@ impl Study {
     pub fn results(&self, transcripts: Vec<TranscriptResult>) -> Results {
         let mut results = transcript_result::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
-        let compared: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
+        let compared: Vec<&str> = names.filter(|name| !Role::of(name).is_bound()).collect();
         infer(&mut results, &self.baseline.name, &compared, self.seed);
         results
     }
@@ -272,9 +272,6 @@ fn replay_and_evaluate(setup: &ReplaySetup, prepared: &Prepared, observer: &mut 
     let retention = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
     (journal, retention)
 }
-
-/// Policies that are bounds themselves: reports show no bounds and no misses for them.
-pub const BOUNDS: [&str; 2] = [KEEP_ALL, DROP_ALL];
 
 /// Returns the policies of a comparison: keep-all first, then the requested ones, drop-all last.
 pub fn with_bounds(asked: Vec<Policy>) -> Vec<Policy> {

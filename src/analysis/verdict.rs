@@ -4,11 +4,10 @@
 //! used again are lost for good. Of the fit policies, those whose saving is proven come first. Of these the compromise between cost
 //! and facts in context is chosen, as in a [sweep](super::sweep).
 
-use super::study::{BOUNDS, KEEP_ALL};
 use super::sweep::{Member, is_sendable, minimax_choice};
-use crate::engine::policy::RECORDED;
 use crate::metrics::column::Direction;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
 
 /// Largest share of the facts used again that a fit policy may lose for good. One in twenty is our choice: in recordings, policies that
@@ -36,15 +35,6 @@ pub struct Standing<'a> {
     pub is_proven: bool,
     /// Requests that are malformed as they were recorded, whatever a policy does; 0 if the results do not say.
     pub malformed_as_recorded: u64,
-}
-
-/// What a policy is in the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    Candidate,
-    /// The recorded session. It keeps all facts by construction, because only what its agent saw can be used again.
-    Recorded,
-    Baseline,
 }
 
 /// Why a policy is not fit.
@@ -78,9 +68,9 @@ pub enum Choice {
 /// Judges the policies of a replay. `None` if there are no results.
 pub fn verdict(results: &Results) -> Option<Verdict<'_>> {
     let baseline = baseline(results)?;
-    let is_bound = |policy: &str| policy != baseline && BOUNDS.contains(&policy);
-    let is_replayed = |summary: &&Summary| summary.bound_of.is_none() && !is_bound(&summary.policy);
-    let uncompacted = results.summary.iter().find(|summary| summary.bound_of.is_none() && summary.policy == KEEP_ALL);
+    let is_baseline = |summary: &Summary| summary.policy == baseline && summary.role() != Role::Oracle;
+    let is_replayed = |summary: &&Summary| is_baseline(summary) || !summary.role().is_bound();
+    let uncompacted = results.summary.iter().find(|summary| summary.role() == Role::KeepAll);
     let malformed_as_recorded = uncompacted.map_or(0, |summary| count(summary, broken::REQUESTS));
     let standing = |summary| Standing::new(summary, baseline, malformed_as_recorded);
     let mut standings: Vec<Standing> = results.summary.iter().filter(is_replayed).map(standing).collect();
@@ -107,8 +97,9 @@ pub fn verdict(results: &Results) -> Option<Verdict<'_>> {
 fn baseline(results: &Results) -> Option<&str> {
     let spec = results.study.as_ref().and_then(|study| study.spec.get("baseline")?.as_str());
     let named = results.comparisons.first().map(|row| row.against.as_str()).or(spec);
-    let names = || results.summary.iter().filter(|summary| summary.bound_of.is_none()).map(|summary| summary.policy.as_str());
-    names().find(|name| Some(*name) == named).or_else(|| names().find(|name| *name == KEEP_ALL)).or_else(|| names().next())
+    let names = || results.summary.iter().filter(|summary| summary.role() != Role::Oracle).map(|summary| summary.policy.as_str());
+    let keep_all = || names().find(|name| Role::of(name) == Role::KeepAll);
+    names().find(|name| Some(*name) == named).or_else(keep_all).or_else(|| names().next())
 }
 
 /// Returns the index of the compromise between cost and facts, of those with a proven saving if any has one.
@@ -143,11 +134,7 @@ impl<'a> Verdict<'a> {
 
 impl<'a> Standing<'a> {
     fn new(summary: &'a Summary, baseline: &str, malformed_as_recorded: u64) -> Self {
-        let role = match summary.policy.as_str() {
-            policy if policy == baseline => Role::Baseline,
-            RECORDED => Role::Recorded,
-            _ => Role::Candidate,
-        };
+        let role = if summary.policy == baseline { Role::Baseline } else { summary.role() };
         let is_proven = summary.intervals.entry(cost::RATIO).is_some_and(|[_, high]| *high < 1.0);
         let standing = Self { summary, role, flaws: Vec::new(), is_proven, malformed_as_recorded };
         let flaws = if role == Role::Candidate { standing.found_flaws() } else { Vec::new() };

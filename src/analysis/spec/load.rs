@@ -7,10 +7,11 @@ use super::prices::{LoadedPrices, load_prices};
 use super::record::{hash_of_files, record};
 use super::{ModelRequest, Resources, StudySpec};
 use crate::analysis::study::{NamedSummarizer, Study, expand_variants, with_bounds};
-use crate::engine::policy::{Policy, RECORDED};
+use crate::engine::policy::Policy;
 use crate::engine::summarizer;
 use crate::llm::client::Address;
 use crate::metrics::prices::Prices;
+use crate::results::Role;
 use crate::results::saved::StudyRecord;
 use crate::util::toml_span::FileError;
 
@@ -80,7 +81,7 @@ impl StudySpec {
         let summarizers = self.load_summarizers(resources, &prices)?;
         let mut replayed = policies.clone();
         if self.bounds {
-            if summarizers.len() > 1 && replayed.iter().all(|policy| policy.name != RECORDED) {
+            if summarizers.len() > 1 && replayed.iter().all(|policy| Role::of(&policy.name) != Role::Recorded) {
                 // Its summaries are the recorded ones, which the others are compared with.
                 replayed.push(Policy::recorded());
             }

@@ -7,9 +7,9 @@ use toml::Value;
 
 use super::load::SpecError;
 use super::{PolicySpec, ProgramRequest, Resources, StudySpec};
-use crate::analysis::study::BOUNDS;
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
+use crate::results::Role;
 use crate::util::text::did_you_mean;
 
 /// Text of a policy as the user named it; it can be parsed with any settings.
@@ -34,7 +34,7 @@ impl PolicySource {
     /// the bound.
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
         let policy = Policy::parse(&self.text, &self.origin, settings)?;
-        let bound = preset(&policy.name).filter(|bound| BOUNDS.contains(&bound.name));
+        let bound = preset(&policy.name).filter(|bound| Role::of(bound.name).is_bound());
         if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
             let what = format!("`{}` is the name of a bound: a policy that does something else needs another name", policy.name);
             return Err(PolicyError { origin: self.origin.clone(), line: None, what });

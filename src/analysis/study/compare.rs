@@ -7,11 +7,12 @@ use crate::engine::policy::Policy;
 use crate::engine::summarizer::AnswerCost;
 use crate::findings::{self, Finding};
 use crate::metrics::metric;
+use crate::results::Role;
 use crate::results::saved::{Recording, ResultNote, Row, TraceLine};
 
 use super::policy_totals::PolicyTotals;
 use super::prepared::Prepared;
-use super::{BOUNDS, ReplayOutcome, Study, costs, retention, trace};
+use super::{ReplayOutcome, Study, costs, retention, trace};
 
 /// What the replays of one conversation are compared with.
 pub(super) struct BaselineComparison<'a> {
@@ -65,7 +66,7 @@ impl BaselineComparison<'_> {
         totals.layers.add_journal(journal);
         totals.retention.add_retention(retention);
         let mut compared = ComparedReplay { trace: Some(trace::line(policy, journal)), ..ComparedReplay::default() };
-        if !BOUNDS.contains(&policy.name.as_str()) {
+        if !Role::of(&policy.name).is_bound() {
             let source = (self.transcript, conversation);
             totals.misses = retention::misses(study.misses, source, policy, &self.prepared.references, retention);
             if let Some(cost) = cost {
@@ -84,7 +85,7 @@ impl BaselineComparison<'_> {
         }
         compared.rows.insert(0, row);
         // The bounds exist only for comparison: their findings are not mistakes.
-        if study.findings && !BOUNDS.contains(&policy.name.as_str()) {
+        if study.findings && !Role::of(&policy.name).is_bound() {
             let window = study.window_of(self.prepared, policy);
             compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
                 findings::detect(self.transcript, replay)

@@ -6,10 +6,11 @@ use std::str::FromStr;
 use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
 use recompact::analysis::spec::{StudySpec, typed_program};
-use recompact::analysis::study::{BOUNDS, MAX_RESIDUAL, TokenCounter};
+use recompact::analysis::study::{MAX_RESIDUAL, TokenCounter};
 use recompact::engine::policy::{PRESETS, RECORDED, preset};
 use recompact::engine::size::parse_tokens;
 use recompact::metrics::prompt_cache::CacheMode;
+use recompact::results::Role;
 use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
 
@@ -28,7 +29,7 @@ const SHORT_LIST: [&str; 7] =
 
 /// The presets that a user may want to replay: without the bounds.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().map(|preset| preset.name).filter(|name| !BOUNDS.contains(name))
+    PRESETS.iter().map(|preset| preset.name).filter(|name| !Role::of(name).is_bound())
 }
 
 #[derive(Args)]

@@ -2,9 +2,12 @@
 //!
 //! May import: every wing before it, [`util`](crate::util) to [`findings`](crate::findings). Offers [`saved`] (rows, totals and
 //! side tables, and the JSON that `-o json` writes), [`stats`] (intervals and tests over sessions), [`condition`] (a limit on a
-//! column, such as `kept.hit >= 0.9`), and [`request`] (one request, part by part).
+//! column, such as `kept.hit >= 0.9`), [`request`] (one request, part by part), and [`Role`] (what a policy is for).
 
 pub mod condition;
 pub mod request;
+mod role;
 pub mod saved;
 pub mod stats;
+
+pub use role::Role;

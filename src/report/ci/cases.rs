@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::analysis::study::BOUNDS;
 use crate::findings::{Case, Finding};
 use crate::results::saved::Results;
 
 /// Returns no cases if `--findings` was not given, because a run without checks must not look like a pass.
 pub fn cases(results: &Results) -> Vec<Case> {
     let mut known = BTreeSet::new();
-    let replayed = results.rows.iter().filter(|row| row.bound_of.is_none() && !BOUNDS.contains(&row.policy.as_str()));
+    let replayed = results.rows.iter().filter(|row| !row.role().is_bound());
     let replayed = replayed.map(|row| (row.transcript.as_str(), row.policy.as_str())).filter(|pair| known.insert(*pair));
     let mut by_path_and_id: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
     for finding in &results.findings {

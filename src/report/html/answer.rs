@@ -9,8 +9,8 @@ use super::super::number_format;
 use super::super::screen::{Prose, Screen, change, money};
 use super::roles::Roles;
 use super::series::refused;
-use crate::analysis::study::RECORDED;
 use crate::metrics::metric::{cost, retention, tokens};
+use crate::results::Role;
 use crate::results::saved::{Results, Unit, Values};
 
 /// Draws text with names in it.
@@ -70,7 +70,8 @@ fn tiles(results: &Results, roles: &Roles) -> Markup {
     let (Some(chosen), Some(own)) = (chosen, chosen.and_then(of)) else { return Markup::default() };
     let unchanged = results.sweep.as_ref().and_then(|sweep| sweep.configurations.iter().find(|row| row.policy == chosen));
     let unchanged = unchanged.map(|row| row.of.as_str()).filter(|of| *of != chosen);
-    let today = [unchanged, Some(RECORDED), Some(roles.baseline)].into_iter().flatten().find(|policy| of(policy).is_some());
+    let recorded = roles.in_order.iter().find(|summary| summary.role() == Role::Recorded).map(|summary| summary.policy.as_str());
+    let today = [unchanged, recorded, Some(roles.baseline)].into_iter().flatten().find(|policy| of(policy).is_some());
     let today = today.filter(|today| *today != chosen);
     html! {
         dl class="tiles" {
@@ -87,8 +88,8 @@ fn tiles(results: &Results, roles: &Roles) -> Markup {
 
 /// The name of what is used today, as short as the place asks for.
 fn brief<'a>(policy: &'a str, roles: &Roles) -> Cow<'a, str> {
-    match policy {
-        RECORDED => Cow::Borrowed("recorded"),
+    match Role::of(policy) {
+        Role::Recorded => Cow::Borrowed("recorded"),
         _ if roles.is_candidate(policy) => Cow::Borrowed("as it is"),
         _ => Cow::Owned(terminal(roles.label(policy)).into_owned()),
     }

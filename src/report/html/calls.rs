@@ -11,7 +11,8 @@ use super::super::table_model::{ColumnHeader, TableModel};
 use super::call_panel;
 use super::figure::{area, data_details};
 use super::plot::{self, Scale};
-use super::series::{PolicySeries, SeriesStyle, is_bound};
+use super::series::{PolicySeries, SeriesStyle};
+use crate::results::Role;
 use crate::results::saved::{EventMark, Results, TraceLine, TraceRow, Unit};
 
 /// Maximum steps of one line. A screen shows no more, and a page with a hundred conversations stays small.
@@ -120,7 +121,7 @@ impl Scales<'_> {
         };
         let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
         let mut large: Vec<&EventMark> =
-            line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !is_bound(style.policy)).collect();
+            line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !Role::of(style.policy).is_bound()).collect();
         large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
         let step_of = |event: &&EventMark| steps.iter().find(|step| (step.first..=step.last).contains(&event.call));
         let mut marked: Vec<&CallStep> = large.iter().take(MAX_MARKS).filter_map(step_of).collect();

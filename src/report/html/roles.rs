@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::analysis::study::{BOUNDS, KEEP_ALL, RECORDED};
-use crate::analysis::verdict::{Choice, Role, Standing, verdict};
+use crate::analysis::study::KEEP_ALL;
+use crate::analysis::verdict::{Choice, Standing, verdict};
 use crate::metrics::metric::cost;
 use crate::report::screen::remark;
+use crate::results::Role;
 use crate::results::saved::{Results, Summary, Sweep};
 
 /// The roles of all policies of the results.
@@ -80,10 +81,10 @@ impl<'a> Roles<'a> {
 
     /// The name of a policy for people: a configuration of a sweep is called by its settings.
     pub fn label<'b>(&self, policy: &'b str) -> &'b str {
-        match policy {
-            KEEP_ALL => "no compaction",
-            RECORDED => "your recorded runs",
-            bound if bound == BOUNDS[1] => "lower bound",
+        match Role::of(policy) {
+            Role::KeepAll => "no compaction",
+            Role::Recorded => "your recorded runs",
+            Role::DropAll => "lower bound",
             _ => self.sweep.map_or(policy, |sweep| sweep.label(policy)),
         }
     }

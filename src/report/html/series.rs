@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::table_model::compare::keep_all_first;
 use super::roles::Roles;
-use crate::analysis::study::BOUNDS;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::results::Role;
 use crate::results::saved::{Column, Results, Values};
 
 /// Columns that plots use; of a list, the first column that has values.
@@ -66,7 +66,12 @@ impl<'a> PolicySeries<'a> {
         let mut colours = 0;
         let style = |policy: &'a str| {
             let index = indices.get(policy).copied().unwrap_or(0);
-            if let Some(end) = BOUNDS.iter().position(|end| *end == policy) {
+            let end = match Role::of(policy) {
+                Role::KeepAll => Some(0),
+                Role::DropAll => Some(1),
+                _ => None,
+            };
+            if let Some(end) = end {
                 return SeriesStyle { policy, index, class: format!("e{end}"), mark: end };
             }
             let (colour, dash) = (colours % COLOUR_COUNT, colours / COLOUR_COUNT);
@@ -144,7 +149,7 @@ fn choose_drawn<'a>(results: &'a Results, roles: &Roles, names: &[&'a str]) -> V
     };
     let rank = |name: &str| match name {
         _ if Some(name) == roles.chosen => 0,
-        _ if BOUNDS.contains(&name) => 1,
+        _ if Role::of(name).is_bound() => 1,
         _ if front.contains(name) => 2,
         _ => 3,
     };
@@ -158,11 +163,6 @@ fn choose_drawn<'a>(results: &'a Results, roles: &Roles, names: &[&'a str]) -> V
 /// Counts the requests that an API would refuse.
 pub fn refused(values: &Values) -> Option<f64> {
     REFUSED.iter().filter_map(|id| values.get(id)).reduce(|all, next| all + next)
-}
-
-/// Whether a policy is one of the two bounds, which are drawn in grey.
-pub fn is_bound(policy: &str) -> bool {
-    BOUNDS.contains(&policy)
 }
 
 /// Returns the first of these columns in which some policy has a value.

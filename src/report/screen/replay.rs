@@ -8,9 +8,10 @@ use super::super::number_format::{MISSING, count, grouped};
 use super::super::{Invocation, Layout};
 use super::{Prose, Screen, Step};
 use crate::analysis::spec::preset_text;
-use crate::analysis::verdict::{Role, Standing, Verdict, verdict};
+use crate::analysis::verdict::{Standing, Verdict, verdict};
 use crate::metrics::metric::cost::{BASELINE_USD, USD};
 use crate::report::table_model::compare::conversations_of;
+use crate::results::Role;
 use crate::results::saved::Results;
 use crate::results::stats::Samples;
 use crate::util::text::plural;
@@ -47,7 +48,7 @@ fn scope(results: &Results, verdict: &Verdict) -> Prose {
 
 /// The baseline in a sentence.
 fn baseline(verdict: &Verdict) -> Prose {
-    if verdict.baseline == crate::analysis::study::KEEP_ALL {
+    if Role::of(verdict.baseline) == Role::KeepAll {
         Prose::new("no compaction")
     } else {
         Prose::default().name(verdict.baseline)

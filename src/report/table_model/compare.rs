@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::study::KEEP_ALL;
 use crate::report::Detail;
+use crate::results::Role;
 use crate::results::saved::{Column, ColumnId, Results, Row, Summary, Unit};
 use crate::util::text::plural;
 
@@ -146,9 +146,9 @@ fn largest(size: &Column, rows: &[&Row]) -> f64 {
     rows.iter().filter_map(|row| row.values.get(&size.id)).fold(0.0, f64::max)
 }
 
-/// The policies and their bounds, [`KEEP_ALL`] first.
+/// The policies and their bounds, `keep-all` first.
 pub fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
-    let is_first = |summary: &&Summary| summary.bound_of.as_ref().unwrap_or(&summary.policy) == KEEP_ALL;
+    let is_first = |summary: &&Summary| Role::of(summary.bound_of.as_ref().unwrap_or(&summary.policy)) == Role::KeepAll;
     let (first, others): (Vec<_>, Vec<_>) = results.summary.iter().partition(is_first);
     first.into_iter().chain(others)
 }

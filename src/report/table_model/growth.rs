@@ -2,7 +2,7 @@
 
 use super::super::{number_format, spark};
 use super::{ColumnHeader, TableModel, common_folder};
-use crate::analysis::study::KEEP_ALL;
+use crate::results::Role;
 use crate::results::saved::{Results, TraceLine, TraceRow, Unit};
 use crate::util::text::plural;
 
@@ -20,7 +20,7 @@ pub fn growth(results: &Results) -> TableModel {
         let peak = line.tokens.iter().max().map(|tokens| *tokens as f64);
         vec![line.policy.clone(), spark::line_to(&line.tokens, BARS, largest), number_format::value(Unit::Tokens, peak)]
     };
-    let (first, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.policy == KEEP_ALL);
+    let (first, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.role() == Role::KeepAll);
     let rows = first.into_iter().chain(others).map(row).collect();
     let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
     let footnotes = longest.map(|trace| {

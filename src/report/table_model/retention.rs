@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::results::Role;
 use crate::results::saved::{KeptRow, MissRow, Results, Unit};
 
 use super::super::number_format;
 use super::{ColumnHeader, TableModel, common_folder, cut, left_out};
-use crate::analysis::study::KEEP_ALL;
 
 /// The grouping by summaries in between. It differs between policies, because each policy makes its own summaries.
 const GENERATION: &str = "generation";
@@ -113,6 +113,6 @@ fn deduplicated<T: Copy + Eq + std::hash::Hash>(all: impl Iterator<Item = T>) ->
 
 fn keep_all_first<'a>(policies: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut policies = deduplicated(policies);
-    policies.sort_by_key(|policy| *policy != KEEP_ALL);
+    policies.sort_by_key(|policy| Role::of(policy) != Role::KeepAll);
     policies
 }

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::parameters::parameters;
-use super::super::series::{PolicySeries, is_bound};
+use super::super::series::PolicySeries;
 use super::{Axes, better};
 use crate::metrics::metric::cost;
+use crate::results::Role;
 use crate::results::saved::{ConfigurationRow, Direction, Results, Summary, Values};
 
 /// A point: one policy or configuration.
@@ -119,6 +120,6 @@ fn is_on_front(dot: &Dot, dots: &[Dot], (x, y): (Direction, Direction)) -> bool 
         let other = both(other);
         other.0 >= this.0 && other.1 >= this.1 && other != this
     };
-    let can_be_used = |dot: &Dot| !is_bound(dot.policy) && dot.flaw.is_none();
+    let can_be_used = |dot: &Dot| !Role::of(dot.policy).is_bound() && dot.flaw.is_none();
     can_be_used(dot) && !dots.iter().any(|other| can_be_used(other) && beats(other))
 }

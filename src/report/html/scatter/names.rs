@@ -7,9 +7,9 @@ use super::super::super::number_format;
 use super::super::super::table_model::cut_to;
 use super::super::plot;
 use super::super::roles::Roles;
-use super::super::series::is_bound;
 use super::window::Window;
 use super::{Axes, Dot, HEIGHT};
+use crate::results::Role;
 
 /// Approximate width of the plot beside the answer, in pixels; names must not overlap at this width.
 const WIDTH: f64 = 620.0;
@@ -69,14 +69,14 @@ impl Area {
 pub fn names(dots: &[Dot], window: &Window, axes: &Axes, roles: &Roles) -> Markup {
     let mut named: Vec<&Dot> = dots.iter().filter(|dot| dot.mark.is_some() || dot.recommended).collect();
     // The recommended one and those that may be used get their place first.
-    named.sort_by_key(|dot| (!dot.recommended, dot.flaw.is_some(), is_bound(dot.policy)));
+    named.sort_by_key(|dot| (!dot.recommended, dot.flaw.is_some(), Role::of(dot.policy).is_bound()));
     let pixels = |dot: &Dot| {
         let (x, y) = window.place(dot.position);
         (x / 100.0 * WIDTH, y / 100.0 * HEIGHT as f64)
     };
     let mut taken: Vec<Area> = named.iter().map(|dot| Area::of_point(pixels(dot))).collect();
     if named.len() > MAX_NAMED {
-        named.retain(|dot| dot.on_front || dot.recommended || is_bound(dot.policy));
+        named.retain(|dot| dot.on_front || dot.recommended || Role::of(dot.policy).is_bound());
     }
     let mut drawn = Vec::new();
     for dot in named {

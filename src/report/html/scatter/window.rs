@@ -1,9 +1,8 @@
 //! Which part of the plane is drawn: the policies that may be used fill it, and far points are moved to its edge.
 
 use super::super::plot::Scale;
-use super::super::series::is_bound;
 use super::dots::Dot;
-use crate::analysis::study::KEEP_ALL;
+use crate::results::Role;
 
 /// Points that must not be used are within the window if they are at most this many of its widths away.
 const NEAR: f64 = 1.5;
@@ -31,7 +30,7 @@ impl Window {
             let others = of(&|dot| dot.flaw.is_some() || is_lower_bound(dot));
             let all = of(&|_| true);
             // Only unfit policies, or only the baseline: all of them are drawn.
-            let has_fit = dots.iter().any(|dot| dot.flaw.is_none() && !is_bound(dot.policy));
+            let has_fit = dots.iter().any(|dot| dot.flaw.is_none() && !Role::of(dot.policy).is_bound());
             if has_fit { zoomed(&needed, &others) } else { Scale::around(all.into_iter()) }
         };
         Self { x: scale(|dot| dot.position.0), y: scale(|dot| dot.position.1) }
@@ -57,7 +56,7 @@ impl Outside {
 
 /// The lower bound is far below all policies.
 fn is_lower_bound(dot: &Dot) -> bool {
-    is_bound(dot.policy) && dot.policy != KEEP_ALL
+    Role::of(dot.policy) == Role::DropAll
 }
 
 /// A scale around the needed values and the other ones that are near.

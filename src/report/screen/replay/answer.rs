@@ -2,9 +2,10 @@
 
 use super::super::Prose;
 use super::{SAME, baseline, dollars, money};
-use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Role, Standing, Verdict};
+use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Standing, Verdict};
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, grouped, value};
+use crate::results::Role;
 use crate::results::saved::{Results, Unit};
 use crate::results::stats::{MIN_SESSIONS, Samples};
 use crate::util::text::plural;

@@ -2,11 +2,12 @@
 
 use super::super::{Check, Prose};
 use super::{baseline, money};
-use crate::analysis::verdict::{Flaw, Role, Verdict};
+use crate::analysis::verdict::{Flaw, Verdict};
 use crate::findings::Level;
 use crate::metrics::metric::retention;
 use crate::report::number_format::{count, value};
 use crate::report::table_model::{LONGEST_NAME, cost_check, cut, cut_path};
+use crate::results::Role;
 use crate::results::saved::{Results, Unit};
 use crate::util::text::plural;
 

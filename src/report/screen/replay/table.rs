@@ -2,13 +2,13 @@
 
 use super::super::ScreenTable;
 use super::{SAME, change, money};
-use crate::analysis::study::KEEP_ALL;
-use crate::analysis::verdict::{Choice, Flaw, Role, Standing, Verdict};
+use crate::analysis::verdict::{Choice, Flaw, Standing, Verdict};
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::report::number_format::{MISSING, count, value};
 use crate::report::table_model::compare::title;
 use crate::report::table_model::{ColumnHeader, TableModel, Tone};
 use crate::report::{Layout, escape};
+use crate::results::Role;
 use crate::results::saved::{Column, Results, Unit};
 
 /// A column: its header, how soon it is left out, and its cells.
@@ -83,7 +83,7 @@ fn tone(standing: &Standing, verdict: &Verdict) -> Tone {
         Role::Candidate if is_chosen(standing, verdict) => Tone::Chosen,
         Role::Candidate if !standing.flaws.is_empty() => Tone::Unfit,
         Role::Candidate => Tone::Plain,
-        Role::Recorded | Role::Baseline => Tone::Reference,
+        _ => Tone::Reference,
     }
 }
 
@@ -94,10 +94,10 @@ fn name(standing: &Standing, verdict: &Verdict) -> String {
         Tone::Unfit => "x",
         Tone::Plain | Tone::Reference => "\u{a0}",
     };
-    let name = match (standing.role, standing.policy()) {
-        (Role::Recorded, _) => "your recorded runs",
-        (_, KEEP_ALL) => "no compaction",
-        (_, name) => name,
+    let name = match standing.role {
+        Role::Recorded => "your recorded runs",
+        _ if standing.summary.role() == Role::KeepAll => "no compaction",
+        _ => standing.policy(),
     };
     format!("{mark}\u{a0}{name}")
 }
@@ -134,7 +134,7 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
         parts.push("x: do not ship, see remark.".to_owned());
     }
     if verdict.choice != Choice::NothingToChoose {
-        let than = if verdict.baseline == KEEP_ALL {
+        let than = if Role::of(verdict.baseline) == Role::KeepAll {
             "no compaction".to_owned()
         } else {
             format!("`{}`", escape::terminal(verdict.baseline))

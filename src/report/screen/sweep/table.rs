@@ -5,9 +5,9 @@ use super::super::fit;
 use super::super::replay::{change, money};
 use super::super::{ScreenTable, Tone};
 use super::View;
-use crate::analysis::study::BOUNDS;
 use crate::metrics::metric::{cost, retention};
 use crate::report::table_model::{ColumnHeader, TableModel};
+use crate::results::Role;
 use crate::results::saved::Unit;
 use crate::util::text::plural;
 
@@ -33,8 +33,8 @@ pub fn table(view: &View, width: usize) -> Option<ScreenTable> {
 
 /// The front, the policies as they are and the baseline, the cheapest first.
 fn rows<'a>(view: &View<'a>, most: usize) -> Vec<&'a str> {
-    let rows = view.results.summary.iter().filter(|summary| summary.bound_of.is_none());
-    let mut rows: Vec<&str> = rows.map(|summary| summary.policy.as_str()).filter(|policy| *policy != BOUNDS[1]).collect();
+    let rows = view.results.summary.iter().filter(|summary| !matches!(summary.role(), Role::DropAll | Role::Oracle));
+    let mut rows: Vec<&str> = rows.map(|summary| summary.policy.as_str()).collect();
     let cost = |policy: &&str| view.value(policy, cost::RATIO).unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     if rows.len() > most {

@@ -1,0 +1,95 @@
+//! What a policy is for in a comparison.
+
+use super::saved::{Row, Summary, TraceLine};
+use crate::engine::policy::{DROP_ALL, KEEP_ALL, RECORDED};
+
+/// What a policy is for. Saved results hold the names of policies, and a role follows from them: no user's policy may have the name of
+/// a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// It may be shipped.
+    Candidate,
+    /// The recorded session. It keeps all facts by construction, because only what its agent saw can be used again.
+    Recorded,
+    /// What the others are compared with, whatever it is otherwise. Only a [`Verdict`](crate::analysis::verdict::Verdict) gives this
+    /// role.
+    Baseline,
+    /// `keep-all`, which never compacts. It keeps all facts.
+    KeepAll,
+    /// `drop-all`, which keeps as little as a policy can.
+    DropAll,
+    /// An oracle that knows the future, with the context size of another policy.
+    Oracle,
+}
+
+impl Role {
+    /// Returns the role of a policy that was replayed.
+    pub fn of(policy: &str) -> Self {
+        match policy {
+            KEEP_ALL => Self::KeepAll,
+            DROP_ALL => Self::DropAll,
+            RECORDED => Self::Recorded,
+            _ => Self::Candidate,
+        }
+    }
+
+    /// Whether it exists only for comparison: reports show no oracles, no misses and no findings of it.
+    pub fn is_bound(self) -> bool {
+        matches!(self, Self::KeepAll | Self::DropAll | Self::Oracle)
+    }
+
+    fn of_row(policy: &str, bound_of: Option<&String>) -> Self {
+        if bound_of.is_some() { Self::Oracle } else { Self::of(policy) }
+    }
+}
+
+impl Row {
+    /// Returns the role of its policy.
+    pub fn role(&self) -> Role {
+        Role::of_row(&self.policy, self.bound_of.as_ref())
+    }
+}
+
+impl Summary {
+    /// Returns the role of its policy.
+    pub fn role(&self) -> Role {
+        Role::of_row(&self.policy, self.bound_of.as_ref())
+    }
+}
+
+impl TraceLine {
+    /// Returns the role of its policy.
+    pub fn role(&self) -> Role {
+        Role::of(&self.policy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::policy::Policy;
+
+    #[test]
+    fn presets_have_their_roles() {
+        assert_eq!(Role::of(&Policy::keep_all().name), Role::KeepAll);
+        assert_eq!(Role::of(&Policy::drop_all().name), Role::DropAll);
+        assert_eq!(Role::of(&Policy::recorded().name), Role::Recorded);
+        assert_eq!(["lcc-s08", "keep-all · clairvoyant", ""].map(Role::of), [Role::Candidate; 3]);
+    }
+
+    #[test]
+    fn bounds_are_the_two_presets_and_the_oracles() {
+        let bounds = [Role::Candidate, Role::Recorded, Role::Baseline, Role::KeepAll, Role::DropAll, Role::Oracle];
+        assert_eq!(bounds.map(Role::is_bound), [false, false, false, true, true, true]);
+        let line = TraceLine { policy: "drop-all".to_owned(), ..TraceLine::default() };
+        assert_eq!(line.role(), Role::DropAll);
+        let summary = |bound_of: Option<&str>| Summary {
+            policy: "recorded".to_owned(),
+            bound_of: bound_of.map(str::to_owned),
+            transcripts: 1,
+            values: Default::default(),
+            intervals: Default::default(),
+        };
+        assert_eq!((summary(None).role(), summary(Some("p")).role()), (Role::Recorded, Role::Oracle));
+    }
+}
