@@ -31,7 +31,7 @@ use crate::transcript::format::Reading;
 
 pub use compacted::{Compacted, Replayer};
 pub use totals::Totals;
-pub use tree::{Entry, EntryKind, Index, Tree};
+pub use tree::{Entry, EntryKind, Index, Tree, UnreadableFile};
 
 use archive_chain::{Chain, Link};
 use markers::Mark;

@@ -10,18 +10,23 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 
 pub use crate::results::request::{PartState, ShownPart, ShownRequest};
 
+/// Which summary or answer of a program is missing, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unanswered(String);
+
 /// Shows the request of a call, from 0, and the one before it. `None` if the replay has no such call.
 ///
 /// # Errors
 ///
-/// Fails with a message if a summarizer or a program did not answer by then: the request would be a different one.
+/// Fails if a summarizer or a program did not answer by then: the request would be a different one.
 pub fn show(
     study: &Study,
     transcript: &str,
     conversation: &Conversation,
     policy: &Policy,
     call: usize,
-) -> Result<Option<(ShownRequest, Option<ShownRequest>)>, String> {
+) -> Result<Option<(ShownRequest, Option<ShownRequest>)>, Unanswered> {
     let prepared = study.prepare(conversation);
     let (mut causes, mut shown, mut before) = (HashMap::new(), None, None);
     let mut observer = |request: &Request, context: &Context| {
@@ -49,7 +54,7 @@ pub fn show(
     };
     let (journal, _) = study.evaluate(&prepared, policy, &mut observer);
     match journal.unanswered.filter(|missing| missing.call <= call) {
-        Some(missing) => Err(unanswered_message(&conversation.name, policy, &missing)),
+        Some(missing) => Err(Unanswered(unanswered_message(&conversation.name, policy, &missing))),
         None => Ok(shown.map(|shown| (shown, before))),
     }
 }

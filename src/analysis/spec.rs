@@ -40,7 +40,7 @@ pub use policies::{PolicySource, preset_text, typed_program};
 pub use prices::{LoadedPrices, load_prices};
 pub use record::difference;
 pub(in crate::analysis) use record::record;
-pub use resources::{Files, ModelRequest, ProgramRequest, Resources};
+pub use resources::{Files, ModelRequest, ProgramRequest, ResourceError, Resources};
 
 /// Number of lost facts and of cache invalidations that are listed for each policy.
 const LISTED: usize = 3;

@@ -45,6 +45,7 @@ pub use space::{Space, spaces};
 
 use super::spec::SpecError;
 use crate::engine::policy::PolicyError;
+use crate::util::ValueError;
 
 /// Why there is nothing to search.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,6 +54,9 @@ pub enum SweepError {
     Policy(#[from] PolicyError),
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// A parameter or a condition is wrong.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// What is wrong, and what to do.
     #[error("{0}")]
     Wrong(String),

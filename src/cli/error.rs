@@ -22,6 +22,8 @@ pub enum Failure {
     #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_resume { "; --resume continues" } else { "" })]
     Stopped { done: usize, transcripts: usize, can_resume: bool },
     #[error(transparent)]
+    Value(#[from] recompact::util::ValueError),
+    #[error(transparent)]
     File(#[from] recompact::util::toml_span::FileError),
     #[error(transparent)]
     Spec(#[from] recompact::analysis::spec::SpecError),

@@ -12,6 +12,7 @@ use recompact::report::escape;
 use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, Format, Reading};
 use recompact::transcript::source::{self, Input};
+use recompact::util::ValueError;
 use recompact::util::text::plural;
 
 use crate::cli::error::Failure;
@@ -89,11 +90,11 @@ enum Branches {
 }
 
 /// Parses a number of bytes: `2000000`, `200MB`, `2GB`.
-fn bytes(written: &str) -> Result<u64, String> {
+fn bytes(written: &str) -> Result<u64, ValueError> {
     in_bytes(&written.parse()?)
 }
 
-fn day_before_today(written: &str) -> Result<String, String> {
+fn day_before_today(written: &str) -> Result<String, ValueError> {
     corpus::day(written, corpus::today())
 }
 
@@ -115,10 +116,10 @@ impl Transcripts {
         };
         Ok(Self {
             paths: paths.iter().map(PathBuf::from).collect(),
-            format: read.known_format().map_err(Failure::Usage)?,
+            format: read.known_format()?,
             branches,
             strict: read.strict,
-            max_file: read.max_bytes().map_err(Failure::Usage)?,
+            max_file: read.max_bytes()?,
             since: read.since.clone(),
             until: read.until.clone(),
             project: read.project.clone(),
@@ -192,8 +193,7 @@ impl Transcripts {
     ///
     /// Fails if the options name no known format or no day.
     pub fn corpus(&self) -> Result<FileCorpus, Failure> {
-        let corpus = FileCorpus::new(&self.base, &self.paths, &self.read_spec()).map_err(Failure::Usage)?;
-        Ok(corpus.only_files(self.only_files))
+        Ok(FileCorpus::new(&self.base, &self.paths, &self.read_spec())?.only_files(self.only_files))
     }
 
     /// If no path was named, takes the folders in which harnesses save their sessions, and says so.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use recompact::analysis::spec::{ModelRequest, ProgramRequest, Resources};
+use recompact::analysis::spec::{ModelRequest, ProgramRequest, ResourceError, Resources};
 use recompact::engine::external::{ExternalPolicies, NoExternalPolicies};
 use recompact::engine::summarizer::{DryRun, ModelSummarizer, Summarizer};
 
@@ -55,26 +55,27 @@ impl Resources for CommandResources<'_> {
         if self.base.as_os_str().is_empty() { path.to_owned() } else { display_path(&self.base.join(path)) }
     }
 
-    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, String> {
+    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, ResourceError> {
         let ProgramRequest { command, policy, is_typed } = request;
         let access = match &self.programs {
             ProgramUse::Started(access) => access,
             ProgramUse::Unstarted => return Ok(Arc::new(NoExternalPolicies)),
             ProgramUse::Refused => {
-                return Err(format!("the policy `{policy}` is a program, and this command starts none: replay it"));
+                return Err(format!("the policy `{policy}` is a program, and this command starts none: replay it").into());
             }
         };
         if !(access.trusts_files || (*is_typed && access.names_are_typed)) {
-            return Err(format!("the policy `{policy}` starts the program `{command}`; if you trust it, add --allow-programs"));
+            let what = "if you trust it, add --allow-programs";
+            return Err(format!("the policy `{policy}` starts the program `{command}`; {what}").into());
         }
         access.programs.prepare(command).map_err(|error| format!("the policy `{policy}`: {error}"))?;
         let programs: Arc<dyn ExternalPolicies> = access.programs.clone();
         Ok(programs)
     }
 
-    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String> {
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError> {
         let name = request.address.name();
-        let Some(factory) = &self.models else { return Err(format!("{name}: this command asks no model")) };
+        let Some(factory) = &self.models else { return Err(format!("{name}: this command asks no model").into()) };
         Ok(match &self.plan {
             None => Box::new(ModelSummarizer { model: factory.model(request)? }),
             Some(plan) => {

@@ -55,7 +55,7 @@ fn suite_result(py: Python, suite: &Suite, (base, access): (&Path, ProgramAccess
     let paths: Vec<PathBuf> = table.transcripts.iter().map(PathBuf::from).collect();
     let corpus = match FileCorpus::new(base, &paths, &table.study.read) {
         Ok(corpus) => corpus,
-        Err(why) => return Ok(suite.unread(RunError::Nothing(why))),
+        Err(why) => return Ok(suite.unread(RunError::Nothing(why.to_string()))),
     };
     let (processed, _) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse, ReplayHooks::default()))?;
     let processed = if table.study.read.strict { processed.strict() } else { Ok(processed) };

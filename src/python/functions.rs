@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::engine::external::{Decision, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
+use crate::engine::external::{Decision, ExternalError, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
 use crate::programs::{Programs, protocol};
 
 /// Begins the command of a policy that is a function; its name follows.
@@ -48,7 +48,7 @@ impl Functions {
 }
 
 impl ExternalPolicies for Functions {
-    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, String> {
+    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError> {
         let Some(function) = self.functions.get(command) else { return self.programs.open(command, start) };
         let answer = Python::attach(|py| function.call0(py).map_err(|error| message(py, &error)))?;
         let session = FunctionSession { answer, shape: start.shape };
@@ -67,12 +67,12 @@ impl FunctionSession {
 }
 
 impl ExternalSession for FunctionSession {
-    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, String> {
-        protocol::decision(&self.exchange(&protocol::request(request, self.shape))?, request.call, self.shape)
+    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
+        Ok(protocol::decision(&self.exchange(&protocol::request(request, self.shape))?, request.call, self.shape)?)
     }
 
-    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String> {
-        protocol::decision(&self.exchange(&protocol::summary(call, summary))?, call, self.shape)
+    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError> {
+        Ok(protocol::decision(&self.exchange(&protocol::summary(call, summary))?, call, self.shape)?)
     }
 
     fn abandon(&mut self) {}

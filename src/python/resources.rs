@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::functions::Functions;
-use crate::analysis::spec::{Files, ModelRequest, ProgramRequest, Resources};
+use crate::analysis::spec::{Files, ModelRequest, ProgramRequest, ResourceError, Resources};
 use crate::engine::external::ExternalPolicies;
 use crate::engine::summarizer::Summarizer;
 use crate::programs::{ProgramSettings, Programs};
@@ -36,16 +36,16 @@ impl Resources for PythonResources {
         Files::default().read(path)
     }
 
-    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String> {
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError> {
         Files::default().model(request)
     }
 
-    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, String> {
+    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, ResourceError> {
         let ProgramRequest { command, policy, is_typed } = request;
         if !self.external.has(command) {
             if !(*is_typed || self.trusts_files) {
                 let add = "if you trust it, add allow_programs=True";
-                return Err(format!("the policy `{policy}` starts the program `{command}`; {add}"));
+                return Err(format!("the policy `{policy}` starts the program `{command}`; {add}").into());
             }
             self.external.programs.prepare(command).map_err(|error| format!("the policy `{policy}`: {error}"))?;
         }

@@ -70,7 +70,7 @@ impl Monitor for Pulse {
 ///
 /// Raises a RecompactError if the description of the transcripts is wrong.
 pub fn corpus(paths: &[PathBuf], read: &ReadSpec) -> PyResult<FileCorpus> {
-    FileCorpus::new(&PathBuf::new(), paths, read).map_err(raise_message)
+    FileCorpus::new(&PathBuf::new(), paths, read).map_err(raise)
 }
 
 /// Fails if something was skipped and the description says that this is an error.

@@ -119,6 +119,20 @@ fn source_files_are_short_and_have_no_todo() {
     }
 }
 
+/// An error of a public function is a type, which converts into `recompact::Error`. The front ends are no part of the library.
+#[test]
+fn public_functions_return_no_text_as_an_error() {
+    let signature = regex::Regex::new(r"\bpub fn [^{};]*-> [^{};]*Result<[^{};]*, String>+\s*\{").expect("a pattern");
+    let wrong = "pub fn a(\n    &self,\n) -> Option<Result<Vec<u8>, String>> {";
+    assert!(signature.is_match(wrong) && signature.is_match("    pub fn a(b: &str) -> Result<Self, String> {"));
+    for (path, text) in sources("src").into_iter().filter(|(path, _)| !path.iter().any(|part| part == "cli" || part == "python"))
+    {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let found = signature.find(code).map(|found| found.as_str());
+        assert_eq!(found, None, "{}", path.display());
+    }
+}
+
 /// Words that made comments and messages of this project hard to read; there is always a plainer word.
 const RIDDLE_WORDS: &str = r"(?i)\b(told|stands|so many|in sight|nobody|whoever|held against)\b";
 

@@ -105,7 +105,9 @@ pub fn check<'a>(marker: &PersistedOutputMarker, near: &str, index: &Index<'a>) 
     }
     let bytes = match index.tree.read(&entry.name) {
         Ok(bytes) => bytes,
-        Err(why) => return CheckedFile { state: State::Unreadable, entry: Some(entry), bytes: None, why },
+        Err(why) => {
+            return CheckedFile { state: State::Unreadable, entry: Some(entry), bytes: None, why: why.to_string() };
+        }
     };
     let (state, why) = compare(marker, &bytes);
     if components == 1 && state == State::Differs && marker.path.contains(['/', '\\']) {

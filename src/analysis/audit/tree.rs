@@ -22,6 +22,17 @@ pub struct Entry {
     pub kind: EntryKind,
 }
 
+/// Why a file cannot be read; it follows the name of the file: `is no longer a file`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnreadableFile(String);
+
+impl From<String> for UnreadableFile {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
+}
+
 /// A folder that was listed once.
 pub trait Tree: Sync {
     /// Returns what reports put before the names of its entries: empty, or a path with a slash at the end.
@@ -30,8 +41,12 @@ pub trait Tree: Sync {
     fn place(&self) -> &str;
     /// Returns its entries, sorted by name.
     fn entries(&self) -> &[Entry];
-    /// Reads a file by the name of its entry. The error says why it cannot be read.
-    fn read(&self, name: &str) -> Result<Vec<u8>, String>;
+    /// Reads a file by the name of its entry.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read, or is too large.
+    fn read(&self, name: &str) -> Result<Vec<u8>, UnreadableFile>;
 }
 
 /// Index of a tree that finds entries by the end of a path.
@@ -163,9 +178,9 @@ pub mod tests {
             &self.0
         }
 
-        fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        fn read(&self, name: &str) -> Result<Vec<u8>, UnreadableFile> {
             let file = self.1.iter().find(|(known, _)| *known == name);
-            file.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "it is gone".to_owned())
+            file.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "it is gone".to_owned().into())
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
 use crate::transcript::source::{self, Content, Input, SourceError};
+use crate::util::ValueError;
 
 /// The files at some paths.
 pub struct FileCorpus {
@@ -32,8 +33,8 @@ impl FileCorpus {
     ///
     /// # Errors
     ///
-    /// Fails with a message if the format does not exist.
-    pub fn new(base: &Path, paths: &[PathBuf], read: &ReadSpec) -> Result<Self, String> {
+    /// Fails if the format does not exist, if a day is no day, or if no byte may be read.
+    pub fn new(base: &Path, paths: &[PathBuf], read: &ReadSpec) -> Result<Self, ValueError> {
         let (mut inputs, errors) = source::find(base, paths);
         let (format, max_bytes, selection) = (read.known_format()?, read.max_bytes()?, Selection::new(read)?);
         if let Some(limit) = read.newest {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::size::{Limits, Size};
 use crate::transcript::format::{self, Branches, FORMATS, Format};
 use crate::transcript::source::MAX_BYTES;
+use crate::util::ValueError;
 
 /// How transcripts are read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,7 +65,7 @@ impl ReadSpec {
     /// # Errors
     ///
     /// Fails if there is no such format.
-    pub fn known_format(&self) -> Result<Option<&'static Format>, String> {
+    pub fn known_format(&self) -> Result<Option<&'static Format>, ValueError> {
         self.format.as_deref().map(format_by_name).transpose()
     }
 
@@ -73,7 +74,7 @@ impl ReadSpec {
     /// # Errors
     ///
     /// Fails if it is 0.
-    pub fn max_bytes(&self) -> Result<u64, String> {
+    pub fn max_bytes(&self) -> Result<u64, ValueError> {
         in_bytes(&self.max_file)
     }
 }
@@ -83,10 +84,10 @@ impl ReadSpec {
 /// # Errors
 ///
 /// Fails with a message that lists the formats.
-pub fn format_by_name(name: &str) -> Result<&'static Format, String> {
+pub fn format_by_name(name: &str) -> Result<&'static Format, ValueError> {
     format::by_name(name).ok_or_else(|| {
         let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        format!("unknown format (known: {known})")
+        ValueError::new(format!("unknown format (known: {known})"))
     })
 }
 
@@ -95,9 +96,9 @@ pub fn format_by_name(name: &str) -> Result<&'static Format, String> {
 /// # Errors
 ///
 /// Fails if it is 0.
-pub fn in_bytes(size: &Size) -> Result<u64, String> {
+pub fn in_bytes(size: &Size) -> Result<u64, ValueError> {
     match size.resolve(Limits { window: 0, max_output: 0 }) {
-        0 => Err("write a size, such as 2GB".to_owned()),
+        0 => Err(ValueError::new("write a size, such as 2GB")),
         bytes => Ok(bytes),
     }
 }

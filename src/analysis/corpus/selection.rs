@@ -5,6 +5,7 @@ use jiff::{Span, tz::TimeZone};
 
 use super::ReadSpec;
 use crate::transcript::conversation::Conversation;
+use crate::util::ValueError;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -26,8 +27,8 @@ impl Selection {
     /// # Errors
     ///
     /// Fails if a day is not written as `2026-10-01`.
-    pub fn new(read: &ReadSpec) -> Result<Self, String> {
-        let first = |day: &String| Ok::<_, String>(milliseconds(parse_day(day)?));
+    pub fn new(read: &ReadSpec) -> Result<Self, ValueError> {
+        let first = |day: &String| Ok::<_, ValueError>(milliseconds(parse_day(day)?));
         let lower = |text: &String| text.to_lowercase();
         Ok(Self {
             since: read.since.as_ref().map(first).transpose()?,
@@ -62,15 +63,15 @@ fn parse_day(written: &str) -> Result<Date, String> {
 /// # Errors
 ///
 /// Fails if it is neither.
-pub fn day(written: &str, today: Date) -> Result<String, String> {
+pub fn day(written: &str, today: Date) -> Result<String, ValueError> {
     let (number, unit) = written.split_at(written.len() - written.chars().last().map_or(0, char::len_utf8));
     let days = match (number.parse::<u16>(), unit) {
         (Ok(days), "d") => i64::from(days),
         (Ok(weeks), "w") => i64::from(weeks) * 7,
-        _ => return parse_day(written).map(|day| day.to_string()).map_err(|why| why + ", 7d or 2w"),
+        _ => return parse_day(written).map(|day| day.to_string()).map_err(|why| ValueError::new(why + ", 7d or 2w")),
     };
     let before = today.checked_sub(Span::new().days(days));
-    before.map(|day| day.to_string()).map_err(|_| format!("`{written}` is too long ago"))
+    before.map(|day| day.to_string()).map_err(|_| ValueError::new(format!("`{written}` is too long ago")))
 }
 
 /// Returns today in UTC, for [`day`].
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(written("2026-01-31"), Ok("2026-01-31".to_owned()));
         for wrong in ["", "d", "7", "7 days", "2026-13-01", "é"] {
             let why = format!("`{wrong}` is not a day: write one such as 2026-10-01, 7d or 2w");
-            assert_eq!(written(wrong), Err(why));
+            assert_eq!(written(wrong), Err(ValueError::new(why)));
         }
     }
 }

@@ -13,7 +13,7 @@ const FINDING: &str = "finding.";
 /// # Errors
 ///
 /// Fails if there is no such column (the error suggests a similar id), or if no rule can use the column.
-pub fn by_id(id: &str) -> Result<Column, String> {
+pub(super) fn by_id(id: &str) -> Result<Column, String> {
     if let Some(kind) = id.strip_prefix(FINDING).and_then(findings::by_id) {
         return match kind.detect {
             Some(_) => Ok(of_findings(kind)),

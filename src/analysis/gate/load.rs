@@ -6,6 +6,7 @@ use crate::engine::policy::Setting;
 use crate::llm::client::Address;
 use crate::metrics::column::Direction;
 use crate::results::condition::Condition;
+use crate::util::ValueError;
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans};
 use crate::util::toml_table::field_names;
@@ -115,11 +116,11 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
         check_relative(path).map_err(|message| (spans.line_of_item(index, "transcripts", at), message))?;
     }
     for (at, setting) in study.set.iter().enumerate() {
-        setting.parse::<Setting>().map_err(|message| (spans.line_of_item(index, "set", at), message))?;
+        setting.parse::<Setting>().map_err(|error| (spans.line_of_item(index, "set", at), error.into()))?;
     }
     let models: Vec<_> = study.summarizer.iter().filter_map(|written| Address::parse(written)).collect();
     if let Some(Err(what)) = models.iter().find(|model| model.is_err()) {
-        return at("summarizer", what.clone());
+        return at("summarizer", what.to_string());
     }
     match (models.is_empty(), &asked.cassette) {
         (false, None) => {
@@ -147,7 +148,7 @@ fn rules(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<Vec<Rule
     let mut rules = Vec::new();
     for (at, written) in asked.limits.iter().enumerate() {
         let line = spans.line_of_item(index, "limits", at);
-        let condition: Condition = written.parse().map_err(|message| (line, message))?;
+        let condition: Condition = written.parse().map_err(|error: ValueError| (line, error.into()))?;
         let column = by_id(&condition.column).map_err(|message| (line, message))?;
         rules.push(Rule { column, kind: RuleKind::Limit(condition), line });
     }

@@ -13,6 +13,7 @@ use crate::llm::client::Address;
 use crate::metrics::prices::Prices;
 use crate::results::Role;
 use crate::results::saved::StudyRecord;
+use crate::util::ValueError;
 use crate::util::toml_span::FileError;
 
 /// Reference summarizers that models are compared with: the default, and one whose summaries have a usual size but say
@@ -57,8 +58,8 @@ impl SpecError {
         Self { field, item: None, error: SpecErrorKind::File(error) }
     }
 
-    pub(in crate::analysis) fn value(field: &'static str, what: String) -> Self {
-        Self { field, item: None, error: SpecErrorKind::Value(what) }
+    pub(in crate::analysis) fn value(field: &'static str, what: impl Into<String>) -> Self {
+        Self { field, item: None, error: SpecErrorKind::Value(what.into()) }
     }
 
     pub(super) fn at(self, item: usize) -> Self {
@@ -126,7 +127,7 @@ impl StudySpec {
         if self.max_residual.is_nan() || self.max_residual < 0.0 {
             return Err(SpecError::value("max_residual", "write a share, such as 0.15 for 15 %".to_owned()));
         }
-        let error_in = |field: &'static str| move |what| SpecError::value(field, format!("{field}: {what}"));
+        let error_in = |field: &'static str| move |what: ValueError| SpecError::value(field, format!("{field}: {what}"));
         self.read.known_format().map_err(error_in("format"))?;
         self.read.max_bytes().map_err(error_in("max_file"))?;
         if self.exact && !cfg!(feature = "exact") {
@@ -141,14 +142,15 @@ impl StudySpec {
         let params: Map<_, _> = self.param.clone().into_iter().collect();
         let mut summarizers: Vec<NamedSummarizer> = Vec::new();
         for (item, written) in self.summarizer.iter().enumerate() {
-            let error = |what| SpecError::value("summarizer", what).at(item);
+            let error = |what: String| SpecError::value("summarizer", what).at(item);
             let Some(address) = Address::parse(written) else {
-                summarizers.push(without_model(written).map_err(error)?);
+                summarizers.push(without_model(written).map_err(|what| error(what.into()))?);
                 continue;
             };
-            let address = &address.map_err(error)?;
+            let address = &address.map_err(|what| error(what.into()))?;
             for replicate in 1..=self.replicates {
-                let summarizer = resources.model(&ModelRequest { address, replicate, params: &params, prices }).map_err(error)?;
+                let summarizer = resources.model(&ModelRequest { address, replicate, params: &params, prices });
+                let summarizer = summarizer.map_err(|what| error(what.into()))?;
                 let replicate = (self.replicates > 1).then_some(replicate);
                 summarizers.push(NamedSummarizer { name: address.name(), replicate, summarizer });
             }
@@ -198,6 +200,6 @@ impl StudySpec {
 }
 
 /// Returns a summarizer that calls no model.
-fn without_model(written: &str) -> Result<NamedSummarizer, String> {
+fn without_model(written: &str) -> Result<NamedSummarizer, ValueError> {
     Ok(NamedSummarizer { name: written.to_owned(), replicate: None, summarizer: summarizer::by_name(written)? })
 }

@@ -10,6 +10,7 @@ use super::{PolicySpec, ProgramRequest, Resources, StudySpec};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
 use crate::results::Role;
+use crate::util::ValueError;
 use crate::util::text::did_you_mean;
 
 /// Text of a policy as the user named it; it can be parsed with any settings.
@@ -93,7 +94,7 @@ impl StudySpec {
     pub(super) fn with_settings(&self, sources: &[PolicySource]) -> Result<Vec<Policy>, SpecError> {
         let mut settings: Vec<Setting> = Vec::new();
         for (item, written) in self.set.iter().enumerate() {
-            settings.push(written.parse().map_err(|what| SpecError::value("set", what).at(item))?);
+            settings.push(written.parse().map_err(|what: ValueError| SpecError::value("set", what).at(item))?);
         }
         let mut policies: Vec<Policy> = Vec::new();
         for (item, source) in sources.iter().enumerate() {

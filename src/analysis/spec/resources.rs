@@ -29,17 +29,35 @@ pub trait Resources {
     ///
     /// # Errors
     ///
-    /// Fails with a message if the model cannot be asked.
-    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String>;
+    /// Fails if the model cannot be asked.
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError>;
 
     /// Returns what starts the program of a policy; it is the same for all programs of a study. Without it, no program is started.
     ///
     /// # Errors
     ///
-    /// Fails with a message if the program may not be started.
-    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, String> {
+    /// Fails if the program may not be started.
+    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, ResourceError> {
         let ProgramRequest { command, policy, .. } = request;
-        Err(format!("the policy `{policy}` starts `{command}`: no program can be started here; implement `Resources::program`"))
+        let what = "no program can be started here; implement `Resources::program`";
+        Err(format!("the policy `{policy}` starts `{command}`: {what}").into())
+    }
+}
+
+/// Why a model cannot be asked, or a program not be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ResourceError(String);
+
+impl From<String> for ResourceError {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl From<ResourceError> for String {
+    fn from(error: ResourceError) -> Self {
+        error.0
     }
 }
 
@@ -77,7 +95,7 @@ impl Resources for Files {
         std::fs::read_to_string(self.base.join(path))
     }
 
-    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String> {
-        Err(format!("{}: no model can be asked here; implement `Resources::model`", request.address.name()))
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError> {
+        Err(format!("{}: no model can be asked here; implement `Resources::model`", request.address.name()).into())
     }
 }

@@ -145,7 +145,7 @@ impl Changes {
     fn label(&mut self, space: &Space, choice: &[u64]) -> Result<String, SweepError> {
         let mut label = space.fixed.iter().map(|setting| format!(" {}", unspaced(&setting.written))).collect::<String>();
         for (at, (parameter, value)) in space.parameters().iter().zip(choice).enumerate() {
-            let setting = parameter.setting(*value).map_err(SweepError::Wrong)?;
+            let setting = parameter.setting(*value)?;
             let is_change = match self.known.get(&(at, *value)) {
                 Some(known) => *known,
                 None => {
@@ -175,8 +175,8 @@ impl Space {
     }
 
     fn candidate(&self, changes: &mut Changes, choice: &[u64]) -> Result<Candidate, SweepError> {
-        let chosen: Result<Vec<Setting>, String> = self.parameters().iter().zip(choice).map(|(p, at)| p.setting(*at)).collect();
-        let settings = [self.fixed.clone(), chosen.map_err(SweepError::Wrong)?].concat();
+        let chosen: Result<Vec<Setting>, _> = self.parameters().iter().zip(choice).map(|(p, at)| p.setting(*at)).collect();
+        let settings = [self.fixed.clone(), chosen?].concat();
         let policy = self.source.policy(&settings).map_err(|error| {
             // Each value is valid alone, so the combination is the problem.
             let written: Vec<_> = settings.iter().map(|setting| format!("--set {}", setting.written)).collect();

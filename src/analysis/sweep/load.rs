@@ -31,9 +31,9 @@ impl LoadedSweep {
         let whole = SweepSpec::default();
         let search = spec.sweep.as_ref().unwrap_or(&whole);
         let conditions: Result<Vec<Condition>, _> = search.conditions.iter().map(|written| written.parse()).collect();
-        let criteria = Criteria::new(&search.minimize, &search.maximize, conditions.map_err(SweepError::Wrong)?)?;
+        let criteria = Criteria::new(&search.minimize, &search.maximize, conditions?)?;
         let parameters: Result<Vec<Parameter>, _> = spec.set.iter().map(|written| written.parse()).collect();
-        let spaces = spaces(&spec.sources(resources)?, &parameters.map_err(SweepError::Wrong)?)?;
+        let spaces = spaces(&spec.sources(resources)?, &parameters?)?;
         let asks_models = spec.summarizer.iter().any(|written| Address::parse(written).is_some());
         if asks_models || spec.references || spec.summarizer.len() > 1 {
             let message = "a sweep takes one summarizer and no model, which would have to write thousands of summaries; sweep with `extract`, then \

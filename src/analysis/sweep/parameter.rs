@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::engine::policy::Setting;
 use crate::engine::size::{Limits, Size};
+use crate::util::ValueError;
 
 /// One `--set LAYER.FIELD=VALUES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,13 +35,13 @@ enum ValuePiece {
 }
 
 impl FromStr for Parameter {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(written: &str) -> Result<Self, String> {
+    fn from_str(written: &str) -> Result<Self, ValueError> {
         let (name, values) = written.split_once('=').ok_or_else(|| format!("`{written}`: write LAYER.FIELD=VALUES"))?;
         let name = name.trim();
         let layer = name.split_once('.').map(|(layer, _)| layer.to_owned());
-        let values = values.parse().map_err(|what| format!("{name}: {what}"))?;
+        let values = values.parse().map_err(|what: ValueError| format!("{name}: {what}"))?;
         Ok(Self { name: name.to_owned(), layer, values })
     }
 }
@@ -51,7 +52,7 @@ impl Parameter {
     /// # Errors
     ///
     /// None in practice: a parsed parameter always contains `=`.
-    pub fn setting(&self, at: u64) -> Result<Setting, String> {
+    pub fn setting(&self, at: u64) -> Result<Setting, ValueError> {
         format!("{}={}", self.name, self.values.at(at)).parse()
     }
 }
@@ -108,9 +109,9 @@ impl ValuePiece {
 }
 
 impl FromStr for Values {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(written: &str) -> Result<Self, String> {
+    fn from_str(written: &str) -> Result<Self, ValueError> {
         let mut pieces: Vec<ValuePiece> = Vec::new();
         for part in split_values(written) {
             let piece = parse_piece(part.trim())?;
@@ -253,7 +254,7 @@ mod tests {
             ),
             ("a.b=1..-3", "a.b: `1..-3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `-3` is not one"),
         ] {
-            assert_eq!(written.parse::<Parameter>().expect_err(written), what);
+            assert_eq!(written.parse::<Parameter>().expect_err(written).to_string(), what);
         }
         let fixed: Parameter = "window=200k".parse().expect("a setting of the policy");
         assert_eq!((fixed.layer, fixed.values.count()), (None, 1));

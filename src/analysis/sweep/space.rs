@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::analysis::spec::PolicySource;
 use crate::engine::policy::{Policy, PolicyError, Setting, unknown_layer_message};
 use crate::results::saved::ParameterRow;
+use crate::util::ValueError;
 use crate::util::toml_span::line_of_path;
 
 use super::SweepError;
@@ -38,8 +39,7 @@ pub fn spaces(sources: &[PolicySource], parameters: &[Parameter]) -> Result<Vec<
             .chain(&own)
             .filter(|parameter| space.plain.has_layer(parameter.layer.as_deref()))
             .partition(|parameter| parameter.values.count() == 1);
-        let fixed: Result<Vec<Setting>, String> = fixed.into_iter().map(|parameter| parameter.setting(0)).collect();
-        space.fixed = fixed.map_err(SweepError::Wrong)?;
+        space.fixed = fixed.into_iter().map(|parameter| parameter.setting(0)).collect::<Result<_, _>>()?;
         space.varied = varied.into_iter().cloned().collect();
         space.check()?;
         spaces.push(space);
@@ -80,7 +80,7 @@ impl Space {
             if !self.plain.has_layer(Some(layer)) {
                 return Err(wrong(format!("{name}: the policy has no layer `{layer}`")));
             }
-            format!("{name}={values}").parse().map_err(wrong)
+            format!("{name}={values}").parse().map_err(|error: ValueError| wrong(error.to_string()))
         };
         let own = self.plain.sweep.iter();
         own.flat_map(|(layer, fields)| fields.iter().map(move |(field, values)| parameter(layer, field, values))).collect()
@@ -91,7 +91,7 @@ impl Space {
         self.source.policy(&self.fixed)?;
         for parameter in &self.varied {
             for at in parameter.values.telling() {
-                let setting = parameter.setting(at).map_err(SweepError::Wrong)?;
+                let setting = parameter.setting(at)?;
                 self.source.policy(&[&self.fixed[..], &[setting]].concat())?;
             }
         }

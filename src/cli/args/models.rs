@@ -117,7 +117,7 @@ impl ModelFactory<'_> {
         if price.is_none() && max_cost.is_some() {
             return Err(format!("--max-cost: the price of {name} is not known; --prices FILE sets it, --max-calls limits calls"));
         }
-        let connect = || request.address.connect(&self.connection(request)?);
+        let connect = || Ok::<_, String>(request.address.connect(&self.connection(request)?)?);
         let provider = (*cassette_mode != CassetteMode::Replay).then(connect).transpose()?;
         Ok(Model::new(ModelConfig { provider, price, retries: *retries, ..self.setup(request) }))
     }

@@ -9,6 +9,7 @@ use recompact::analysis::spec::{Loaded, ModelRequest};
 use recompact::analysis::surprise::SurpriseResults;
 use recompact::engine::policy::Policy;
 use recompact::llm::client::{Address, Purpose};
+use recompact::util::ValueError;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
@@ -113,7 +114,7 @@ impl Probe {
 
     fn address(&self) -> Result<Address, Failure> {
         let purpose = self.by.purpose();
-        let unknown = || Err(format!("name a model, such as {}", purpose.forms()));
+        let unknown = || Err(ValueError::new(format!("name a model, such as {}", purpose.forms())));
         let address = Address::parse_for(&self.model, purpose).unwrap_or_else(unknown);
         address.map_err(|what| Failure::Usage(format!("--model {}: {what}", self.model)))
     }

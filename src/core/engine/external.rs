@@ -35,14 +35,31 @@ pub enum Shape {
     OpenAi,
 }
 
+/// Why a policy from outside cannot be used: it cannot be started, did not answer, or its answer is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ExternalError(String);
+
+impl From<String> for ExternalError {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl From<ExternalError> for String {
+    fn from(error: ExternalError) -> Self {
+        error.0
+    }
+}
+
 /// Starts sessions with policies from outside.
 pub trait ExternalPolicies: Send + Sync {
     /// Begins a session with the policy that a command names.
     ///
     /// # Errors
     ///
-    /// Fails with a message if the policy cannot be started, or does not speak the protocol.
-    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, String>;
+    /// Fails if the policy cannot be started, or does not speak the protocol.
+    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError>;
 }
 
 /// What a policy from outside learns when a session begins.
@@ -67,15 +84,15 @@ pub trait ExternalSession {
     ///
     /// # Errors
     ///
-    /// Fails with a message if there is no answer that can be used. The session is then over.
-    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, String>;
+    /// Fails if there is no answer that can be used. The session is then over.
+    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError>;
 
     /// Gives the policy the summary that it asked for at this call, or the reason why there is none.
     ///
     /// # Errors
     ///
     /// As [`Self::request`].
-    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String>;
+    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError>;
 
     /// Ends the policy with the session, because its last answer cannot be used.
     fn abandon(&mut self);
@@ -196,7 +213,7 @@ pub struct OwnSummary {
 pub struct NoExternalPolicies;
 
 impl ExternalPolicies for NoExternalPolicies {
-    fn open(&self, command: &str, _: &SessionStart) -> Result<Box<dyn ExternalSession>, String> {
-        Err(format!("`{command}` is a program, and no program may be started here"))
+    fn open(&self, command: &str, _: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError> {
+        Err(format!("`{command}` is a program, and no program may be started here").into())
     }
 }

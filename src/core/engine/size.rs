@@ -9,6 +9,8 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::util::ValueError;
+
 /// Values of the names in a [`Size`], in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -46,15 +48,15 @@ impl fmt::Display for Size {
 }
 
 impl FromStr for Size {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(written: &str) -> Result<Self, String> {
+    fn from_str(written: &str) -> Result<Self, ValueError> {
         let mut parser = Parser { rest: written.trim(), depth: 0, is_share: false };
         let formula = parser.sum().map_err(|reason| format!("`{written}` is not a size: {reason}"))?;
         match (parser.rest, &formula) {
-            ("", Formula::Number(number)) if number.fract() != 0.0 => Err(not_whole(*number)),
+            ("", Formula::Number(number)) if number.fract() != 0.0 => Err(not_whole(*number).into()),
             ("", _) => Ok(Self { written: written.trim().into(), formula: formula.into() }),
-            (rest, _) => Err(format!("`{written}` is not a size: unexpected `{rest}`")),
+            (rest, _) => Err(ValueError::new(format!("`{written}` is not a size: unexpected `{rest}`"))),
         }
     }
 }
@@ -64,10 +66,10 @@ impl FromStr for Size {
 /// # Errors
 ///
 /// Fails with the reason if it is not a size, or depends on the window.
-pub fn parse_tokens(written: &str) -> Result<u64, String> {
+pub fn parse_tokens(written: &str) -> Result<u64, ValueError> {
     match *written.parse::<Size>()?.formula {
         Formula::Number(number) if number >= 0.0 => Ok(number as u64),
-        _ => Err(format!("`{written}` is not a number of tokens: write one such as 200000 or 200k")),
+        _ => Err(ValueError::new(format!("`{written}` is not a number of tokens: write one such as 200000 or 200k"))),
     }
 }
 
@@ -392,7 +394,7 @@ mod tests {
             ("80% * window", "`80% * window` is not a size: `%` is a share of the window already: write `80%` or `0.8 * window`"),
             ("30 KX", "`30 KX` is not a size: unexpected `KX`"),
         ] {
-            assert_eq!(written.parse::<Size>().expect_err(written), reason);
+            assert_eq!(written.parse::<Size>().expect_err(written).to_string(), reason);
         }
         assert!("(".repeat(10_000).parse::<Size>().is_err());
     }
@@ -401,6 +403,6 @@ mod tests {
     fn tokens_are_plain_sizes() {
         assert_eq!(["200k", "200_000", "0.2M", "1000000"].map(parse_tokens), [200_000, 200_000, 200_000, 1_000_000].map(Ok));
         let error = "`80%` is not a number of tokens: write one such as 200000 or 200k";
-        assert_eq!(parse_tokens("80%"), Err(error.to_owned()));
+        assert_eq!(parse_tokens("80%"), Err(ValueError::new(error)));
     }
 }

@@ -30,6 +30,7 @@ use crate::llm::client::{Purpose, Usage};
 use crate::llm::prompt::Prompt;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin};
 use crate::transcript::tool_access;
+use crate::util::ValueError;
 
 /// One block of the input, or the part of it that the layer's limits let the summarizer see.
 #[derive(Debug, Clone)]
@@ -192,12 +193,16 @@ fn parse_tokens(tokens: &str) -> Result<u64, String> {
 }
 
 /// Creates the summarizer `NAME[:ARGUMENT]`; only those that ask no model (for the others see [`ModelSummarizer`]).
-pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, String> {
+///
+/// # Errors
+///
+/// Fails if there is no such summarizer (the error lists those that exist), or if it does not take the argument.
+pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, ValueError> {
     let (name, argument) = written.split_once(':').unwrap_or((written, ""));
     let kind = SUMMARIZERS.iter().find(|kind| kind.name == name).ok_or_else(|| {
         let without_model = SUMMARIZERS.iter().map(|kind| kind.name.to_owned());
         let known = without_model.chain([Purpose::Write.forms()]).collect::<Vec<_>>().join(", ");
         format!("there is no summarizer `{name}` (known: {known})")
     })?;
-    (kind.make)(argument).map_err(|what| format!("summarizer `{name}`: {what}"))
+    (kind.make)(argument).map_err(|what| ValueError::new(format!("summarizer `{name}`: {what}")))
 }

@@ -31,8 +31,8 @@ mod too_long;
 
 use std::time::{Duration, Instant};
 
-pub use address::{Address, Connection};
-pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, Outcome};
+pub use address::{Address, ConnectError, Connection};
+pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, EntryError, Outcome};
 pub use command::{LineError, LineProgram, MAX_LINE_BYTES, end_programs, split_words};
 pub use limits::{Limits, Spending};
 pub use model::{FIRST_WAIT, KeyedOutcome, Model, ModelConfig, Price};

@@ -16,6 +16,7 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::util::ValueError;
 use crate::util::template::{fill, has_placeholder};
 use crate::util::text::did_you_mean;
 
@@ -109,15 +110,19 @@ pub fn prompt(name: &str) -> Option<&'static Prompt> {
 }
 
 impl Instructions {
-    /// Returns an error message if the name is unknown or the prompt lacks `{conversation}`.
-    pub fn check(&self) -> Result<(), String> {
+    /// Checks the name, or the prompt.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the name is unknown or the prompt lacks `{conversation}`.
+    pub fn check(&self) -> Result<(), ValueError> {
         match self {
             Self::Named(name) if prompt(name).is_none() => {
                 let known: Vec<_> = PROMPTS.iter().map(|kind| kind.name).collect();
-                Err(format!("there is no prompt `{name}`{}", did_you_mean(name, &known)))
+                Err(ValueError::new(format!("there is no prompt `{name}`{}", did_you_mean(name, &known))))
             }
             Self::Own(own) if !has_placeholder(&own.user, "conversation") => {
-                Err("`prompt.user` needs the placeholder `{conversation}`: the summarizer would read nothing".to_owned())
+                Err(ValueError::new("`prompt.user` needs the placeholder `{conversation}`: the summarizer would read nothing"))
             }
             _ => Ok(()),
         }
@@ -228,8 +233,8 @@ mod tests {
     #[test]
     fn custom_prompt_must_include_the_conversation() {
         let own = Instructions::Own(Box::new(Prompt { user: "Summarise.".to_owned(), ..Prompt::default() }));
-        assert!(own.check().is_err_and(|message| message.contains("{conversation}")));
-        let message = Instructions::Named("lcc-s8".to_owned()).check().unwrap_err();
+        assert!(own.check().is_err_and(|error| error.to_string().contains("{conversation}")));
+        let message = Instructions::Named("lcc-s8".to_owned()).check().unwrap_err().to_string();
         assert!(message.starts_with("there is no prompt `lcc-s8`") && message.contains("lcc-s08"), "{message}");
     }
 }

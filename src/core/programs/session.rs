@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::pool::Pool;
 use super::protocol;
-use crate::engine::external::{Decision, ExternalRequest, ExternalSession, SessionStart, Shape};
+use crate::engine::external::{Decision, ExternalError, ExternalRequest, ExternalSession, SessionStart, Shape};
 use crate::llm::client::LineProgram;
 
 /// A session. When it is over, its program waits for the next one.
@@ -28,7 +28,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins a session with a program, and with a second one that is to answer the same.
-    pub fn begin(
+    pub(super) fn begin(
         pool: Arc<Pool>,
         command: &str,
         start: &SessionStart,
@@ -82,12 +82,12 @@ impl Session {
 }
 
 impl ExternalSession for Session {
-    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, String> {
-        self.decision(protocol::request(request, self.shape), request.call)
+    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
+        Ok(self.decision(protocol::request(request, self.shape), request.call)?)
     }
 
-    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String> {
-        self.decision(protocol::summary(call, summary), call)
+    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError> {
+        Ok(self.decision(protocol::summary(call, summary), call)?)
     }
 
     fn abandon(&mut self) {

@@ -10,7 +10,7 @@ mod openai;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::engine::external::{Shape, ShownMessage};
+use crate::engine::external::{ExternalError, Shape, ShownMessage};
 use crate::transcript::conversation::Role;
 
 /// A message as a program gets it.
@@ -49,14 +49,14 @@ pub fn to_wire<'a>(shape: Shape, message: &ShownMessage<'a>) -> Wire<'a> {
 /// # Errors
 ///
 /// Fails with the field that is wrong.
-pub fn from_wire(shape: Shape, mut fields: Map<String, Value>) -> Result<Parsed, String> {
+pub fn from_wire(shape: Shape, mut fields: Map<String, Value>) -> Result<Parsed, ExternalError> {
     let continues = fields.remove("continues").is_some_and(|continues| continues == true);
     let (role, is_string_content, blocks) = match shape {
         Shape::Anthropic => anthropic::read(fields)?,
         Shape::OpenAi => openai::read(fields)?,
     };
     if blocks.is_empty() {
-        return Err("it has no content; to remove a message, do not name it, or name it in `drop`".to_owned());
+        return Err("it has no content; to remove a message, do not name it, or name it in `drop`".to_owned().into());
     }
     blocks.iter().try_for_each(block::check)?;
     Ok(Parsed { role, is_string_content, continues, blocks })

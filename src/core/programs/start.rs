@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::pool::{Pool, Repeated};
 use super::session::Session;
-use crate::engine::external::{ExternalPolicies, ExternalSession, SessionStart};
+use crate::engine::external::{ExternalError, ExternalPolicies, ExternalSession, SessionStart};
 use crate::llm::client::{LineProgram, split_words};
 
 /// How programs are started.
@@ -35,7 +35,7 @@ impl Programs {
     /// # Errors
     ///
     /// Fails if the command has no program, or if the program cannot be started.
-    pub fn prepare(&self, command: &str) -> Result<(), String> {
+    pub fn prepare(&self, command: &str) -> Result<(), ExternalError> {
         if self.pool.idle().get(command).is_some_and(|idle| !idle.is_empty()) {
             return Ok(());
         }
@@ -51,13 +51,13 @@ impl Programs {
 
     fn start(&self, command: &str) -> Result<LineProgram, String> {
         let cannot = |error: String| format!("`{command}` cannot be started: {error}");
-        let words = split_words(command).map_err(cannot)?;
+        let words = split_words(command).map_err(|error| cannot(error.to_string()))?;
         LineProgram::start(&words, &self.settings.environment).map_err(|error| cannot(error.to_string()))
     }
 }
 
 impl ExternalPolicies for Programs {
-    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, String> {
+    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError> {
         let program = self.pool.take(command).map_or_else(|| self.start(command), Ok)?;
         let second = self.settings.twice.then(|| self.start(command)).transpose()?;
         Ok(Box::new(Session::begin(Arc::clone(&self.pool), command, start, program, second)?))

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::metrics::column::ColumnId;
+use crate::util::ValueError;
 
 /// A condition on a total: a column, a comparison, a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,15 +36,15 @@ const OPERATORS: [(&str, Operator); 6] = [
 ];
 
 impl FromStr for Condition {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(written: &str) -> Result<Self, String> {
+    fn from_str(written: &str) -> Result<Self, ValueError> {
         let usage = || format!("`{written}`: a condition is written `kept.hard <= 0.02`");
         let at = written.find(['<', '>', '=']).ok_or_else(usage)?;
         let (sign, operator) = OPERATORS.into_iter().find(|(sign, _)| written[at..].starts_with(sign)).ok_or_else(usage)?;
         let (column, number) = (written[..at].trim(), written[at + sign.len()..].trim());
         if column.is_empty() || number.is_empty() {
-            return Err(usage());
+            return Err(usage().into());
         }
         let (digits, unit) = number.strip_suffix('%').map_or((number, 1.0), |digits| (digits.trim(), 100.0));
         let limit = digits.parse::<f64>().ok().filter(|limit| limit.is_finite());
@@ -129,7 +130,7 @@ mod tests {
             ("kept.hard <= little", "`kept.hard <= little`: `little` is not a number"),
             ("kept.hard => 2", "`kept.hard => 2`: `> 2` is not a number"),
         ] {
-            assert_eq!(written.parse::<Condition>().expect_err(written), what);
+            assert_eq!(written.parse::<Condition>().expect_err(written).to_string(), what);
         }
     }
 

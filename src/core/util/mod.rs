@@ -3,7 +3,7 @@
 //! May import: no other wing. Offers [`text`] (characters as Python and JavaScript count them, wrapping), [`template`] (texts
 //! with named holes), [`toml_span`] (the line of a key in a TOML file), [`toml_table`] (a value from a table, and the key that is
 //! wrong), [`csr`] (lists of lists in two flat vectors), [`json_schema`] (schemas, generated from the types that serde reads and
-//! writes) and [`search`] (many texts in one pass).
+//! writes), [`search`] (many texts in one pass) and [`ValueError`] (why a value that a user wrote cannot be used).
 
 pub mod csr;
 pub mod json_schema;
@@ -12,3 +12,6 @@ pub mod template;
 pub mod text;
 pub mod toml_span;
 pub mod toml_table;
+mod value_error;
+
+pub use value_error::ValueError;

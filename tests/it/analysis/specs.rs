@@ -109,8 +109,8 @@ fn records_hold_no_address_of_a_model() {
         fn model(
             &self,
             _: &recompact::analysis::spec::ModelRequest,
-        ) -> Result<Box<dyn recompact::engine::summarizer::Summarizer>, String> {
-            recompact::engine::summarizer::by_name("extract")
+        ) -> Result<Box<dyn recompact::engine::summarizer::Summarizer>, recompact::analysis::spec::ResourceError> {
+            Ok(recompact::engine::summarizer::by_name("extract").expect("a summarizer"))
         }
     }
     let record = spec.load(&NoModels).expect("a study").record;

@@ -144,6 +144,6 @@ fn openai_messages_are_as_its_api_has_them() {
         (json!({"content": "a"}), "`role` is missing"),
     ] {
         let error = read(message).expect_err(what);
-        assert!(error.contains(what), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use recompact::analysis::audit::{Entry, EntryKind, Tree};
+use recompact::analysis::audit::{Entry, EntryKind, Tree, UnreadableFile};
 use recompact::results::saved::ResultNote;
 use walkdir::{DirEntry, WalkDir};
 
@@ -115,18 +115,18 @@ impl Tree for Folder {
         &self.entries
     }
 
-    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, name: &str) -> Result<Vec<u8>, UnreadableFile> {
         let failed = |error: std::io::Error| format!("cannot be read: {}", io_error_reason(&error));
         // A listed file may be a pipe by now, and opening a pipe would wait forever.
         if !self.folder.symlink_metadata(name).map_err(failed)?.is_file() {
-            return Err("is no longer a file".to_owned());
+            return Err("is no longer a file".to_owned().into());
         }
         let file = self.folder.open(name).map_err(failed)?;
         let size = file.metadata().map_err(failed)?.len();
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > MAX_BYTES {
-            Err(format!("has {size} bytes; files over {MAX_BYTES} bytes are not read"))
+            Err(format!("has {size} bytes; files over {MAX_BYTES} bytes are not read").into())
         } else {
             Ok(bytes)
         }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::edits::edits;
 use super::seen::{PlannedUnit, Seen, Unit};
 use super::target::Targets;
-use super::{Item, Listing, MessageId, WrittenMessage};
+use super::{ExternalError, Item, Listing, MessageId, WrittenMessage};
 use crate::engine::context::{Context, Edit};
 
 /// What an answer does to the context.
@@ -21,7 +21,7 @@ pub struct Plan {
 /// # Errors
 ///
 /// Fails if the answer names an unknown id, names an id twice, changes the order of messages, or leaves none.
-pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<Plan>, String> {
+pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<Plan>, ExternalError> {
     if matches!(&listing, Listing::Changes { drop, replace } if drop.is_empty() && replace.is_empty()) {
         return Ok(None);
     }
@@ -52,7 +52,7 @@ pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<P
         }
     }
     if targets.messages.is_empty() {
-        return Err("its answer leaves no message, and an API refuses a request without one".to_owned());
+        return Err("its answer leaves no message, and an API refuses a request without one".to_owned().into());
     }
     let edits = edits(context, &targets.messages);
     Ok(if edits.is_empty() { None } else { Some(Plan { edits, units: targets.units }) })

@@ -50,7 +50,7 @@ impl Targets {
 
     /// Adds a message that the policy wrote. `replaced` are the units that it replaces, `message` is the message of the context
     /// that they are all part of.
-    pub fn write(
+    pub(super) fn write(
         &mut self,
         written: WrittenMessage,
         replaced: &[&Unit],

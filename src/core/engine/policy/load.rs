@@ -8,6 +8,7 @@ use super::check::check;
 use super::{CacheSettings, Policy, Tuning};
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec, WrongSetting, old_names};
 use crate::engine::size::{Limits, Size};
+use crate::util::ValueError;
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, line_at};
 use crate::util::toml_table::{FieldError, from_table};
@@ -27,9 +28,9 @@ pub struct Setting {
 }
 
 impl std::str::FromStr for Setting {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(written: &str) -> Result<Self, String> {
+    fn from_str(written: &str) -> Result<Self, ValueError> {
         let (key, value) = written.split_once('=').ok_or_else(|| format!("`{written}`: write LAYER.FIELD=VALUE"))?;
         let (layer, field) = match key.trim().split_once('.') {
             Some((layer, field)) => (Some(layer.to_owned()), field),

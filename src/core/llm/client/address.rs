@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Provider;
 use super::protocol::{PROTOCOLS, Protocol, Purpose};
+use crate::util::ValueError;
 
 /// A model and the protocol it speaks.
 #[derive(Clone)]
@@ -31,9 +32,20 @@ pub struct Connection {
     pub params: Map<String, Value>,
 }
 
+/// Why no provider can be created for an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConnectError(String);
+
+impl From<ConnectError> for String {
+    fn from(error: ConnectError) -> Self {
+        error.0
+    }
+}
+
 impl Address {
     /// Parses the address of a model that writes, as [`Self::parse_for`] does.
-    pub fn parse(written: &str) -> Option<Result<Self, String>> {
+    pub fn parse(written: &str) -> Option<Result<Self, ValueError>> {
         Self::parse_for(written, Purpose::Write)
     }
 
@@ -41,8 +53,8 @@ impl Address {
     ///
     /// # Errors
     ///
-    /// Fails with a message if the protocol is for another purpose, or the rest of the address is wrong.
-    pub fn parse_for(written: &str, purpose: Purpose) -> Option<Result<Self, String>> {
+    /// Fails if the protocol is for another purpose, or the rest of the address is wrong.
+    pub fn parse_for(written: &str, purpose: Purpose) -> Option<Result<Self, ValueError>> {
         let (name, rest) = written.split_once(':').unwrap_or((written, ""));
         let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == name)?;
         let (model, base_url) = match rest.find("@http") {
@@ -50,11 +62,11 @@ impl Address {
             _ => (rest, None),
         };
         Some(if protocol.purpose != purpose {
-            Err(format!("{name}: {}", purpose.misfit()))
+            Err(ValueError::new(format!("{name}: {}", purpose.misfit())))
         } else if model.trim().is_empty() {
-            Err(format!("write {name}{}", protocol.argument))
+            Err(ValueError::new(format!("write {name}{}", protocol.argument)))
         } else if !protocol.base_url.is_empty() && ends_with_host_and_port(model) {
-            Err(format!("{written}: write the base URL with its http:// or https://"))
+            Err(ValueError::new(format!("{written}: write the base URL with its http:// or https://")))
         } else {
             Ok(Self { protocol, model: model.to_owned(), base_url })
         })
@@ -66,8 +78,12 @@ impl Address {
     }
 
     /// Creates the provider. Sends no request.
-    pub fn connect(&self, connection: &Connection) -> Result<Box<dyn Provider>, String> {
-        (self.protocol.connect)(self, connection)
+    ///
+    /// # Errors
+    ///
+    /// Fails if the base URL or the key cannot be used, or if the program was built without HTTP.
+    pub fn connect(&self, connection: &Connection) -> Result<Box<dyn Provider>, ConnectError> {
+        (self.protocol.connect)(self, connection).map_err(ConnectError)
     }
 }
 
@@ -99,7 +115,7 @@ mod tests {
             assert_eq!(parse(written), Some(Ok((protocol, model.to_owned(), base_url.to_owned()))), "{written}");
         }
         assert_eq!(parse("extract"), None);
-        assert_eq!(parse("openai"), Some(Err("write openai:MODEL[@BASE-URL]".to_owned())));
+        assert_eq!(parse("openai"), Some(Err(ValueError::new("write openai:MODEL[@BASE-URL]"))));
         for wrong in ["openai:", "openai:@http://h", "command: ", "openai:m@localhost:8080/v1", "openai:m@127.0.0.1:80"] {
             assert!(parse(wrong).is_some_and(|parsed| parsed.is_err()), "{wrong}");
         }
@@ -111,7 +127,7 @@ mod tests {
         let score = |written| parse(written, Purpose::Score);
         for right in ["completions:m", "llama-server:m"] {
             assert_eq!(score(right), Some(Ok(right.to_owned())));
-            let error = parse(right, Purpose::Write).and_then(Result::err).unwrap_or_default();
+            let error = parse(right, Purpose::Write).and_then(Result::err).expect("an error").to_string();
             assert!(
                 error.contains("writes no answer") && error.contains("openai:MODEL") && error.contains("command:"),
                 "{error}"
@@ -119,7 +135,7 @@ mod tests {
             assert_eq!(Address::parse(right).map(|address| address.is_err()), Some(true));
         }
         for wrong in ["openai:m", "anthropic:m", "command:cat", "openai"] {
-            let error = score(wrong).and_then(Result::err).unwrap_or_default();
+            let error = score(wrong).and_then(Result::err).expect("an error").to_string();
             assert!(error.contains("no log-probabilities of a given text"), "{error}");
             assert!(error.contains("completions:MODEL[@BASE-URL], llama-server:MODEL[@BASE-URL]"), "{error}");
         }

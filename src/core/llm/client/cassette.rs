@@ -82,7 +82,20 @@ pub enum CassetteError {
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
     #[error("{0}: not a valid cassette entry ({1}); delete it, and its question is asked again")]
-    Broken(PathBuf, String),
+    Broken(PathBuf, EntryError),
+}
+
+/// Why a text is no entry of a cassette.
+#[derive(Debug, thiserror::Error)]
+pub enum EntryError {
+    #[error("{0}")]
+    NotJson(serde_json::Error),
+    #[error("neither `answer` nor `too_long`")]
+    NoOutcome,
+    #[error("only one of `continuation` and `logprobs`")]
+    HalfScored,
+    #[error("its question does not match its file name")]
+    OtherKey,
 }
 
 impl CassetteEntry {
@@ -107,14 +120,18 @@ impl CassetteEntry {
     }
 
     /// Parses an entry. Its `key` is the name of its file.
-    pub fn parse(json: &[u8], key: &str) -> Result<Self, String> {
-        let entry: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is no JSON of this shape, has no answer, or belongs to another question.
+    pub fn parse(json: &[u8], key: &str) -> Result<Self, EntryError> {
+        let entry: Self = serde_json::from_slice(json).map_err(EntryError::NotJson)?;
         if entry.outcome().is_none() {
-            Err("neither `answer` nor `too_long`".to_owned())
+            Err(EntryError::NoOutcome)
         } else if entry.answer.is_some() && entry.continuation.is_none() != entry.logprobs.is_empty() {
-            Err("only one of `continuation` and `logprobs`".to_owned())
+            Err(EntryError::HalfScored)
         } else if entry.key() != key {
-            Err("its question does not match its file name".to_owned())
+            Err(EntryError::OtherKey)
         } else {
             Ok(entry)
         }

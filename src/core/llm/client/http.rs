@@ -45,7 +45,7 @@ const EXCERPT_CHARS: usize = 80;
 impl Endpoint {
     /// Creates an endpoint for `POST` requests to a path below a base URL. Never sends a key over an unencrypted connection to
     /// another machine: anyone on the network could read it, and the server could be an impostor.
-    pub fn new(
+    pub(super) fn new(
         connection: &Connection,
         base: &BaseUrl,
         path: &str,

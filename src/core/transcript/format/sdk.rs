@@ -8,7 +8,7 @@ use super::python;
 const KEY_ORDER: [&str; 9] = ["type", "id", "name", "input", "text", "thinking", "signature", "tool_use_id", "content"];
 
 /// Converts a printed object to a block, without fields that are `None`; returns an error message if it is not a block.
-pub fn block(printed: &str) -> Result<Value, String> {
+pub(super) fn block(printed: &str) -> Result<Value, String> {
     let python::Object { class, mut fields } = python::object(printed).map_err(|error| error.to_string())?;
     if !fields.get("type").is_some_and(Value::is_string) {
         let Some(kind) = kind_of_class(&class) else {

@@ -1,12 +1,14 @@
 //! Splits a command line into its words, for programs that are started without a shell.
 
+use crate::util::ValueError;
+
 /// Returns the words of a command line. Spaces separate words; quotes (`'…'`, `"…"`) keep them together, and inside of double
 /// quotes a backslash keeps a quote. Every other character means itself: no variable, no pattern and no pipe is special.
 ///
 /// # Errors
 ///
 /// Fails if there is no word, or if a quote is not closed.
-pub fn split_words(command: &str) -> Result<Vec<String>, String> {
+pub fn split_words(command: &str) -> Result<Vec<String>, ValueError> {
     let (mut words, mut word, mut quote): (Vec<String>, Option<String>, Option<char>) = (Vec::new(), None, None);
     let mut characters = command.chars().peekable();
     while let Some(character) = characters.next() {
@@ -24,10 +26,10 @@ pub fn split_words(command: &str) -> Result<Vec<String>, String> {
         }
     }
     if let Some(open) = quote {
-        return Err(format!("the quote {open} is not closed in `{command}`"));
+        return Err(ValueError::new(format!("the quote {open} is not closed in `{command}`")));
     }
     words.extend(word);
-    if words.is_empty() { Err("it names no program".to_owned()) } else { Ok(words) }
+    if words.is_empty() { Err(ValueError::new("it names no program")) } else { Ok(words) }
 }
 
 #[cfg(test)]
@@ -40,7 +42,7 @@ mod tests {
         assert_eq!(split("node  my-policy.mjs"), ["node", "my-policy.mjs"]);
         assert_eq!(split("sh -c 'jq -c . | cat' \"a \\\"b\\\" \\c\""), ["sh", "-c", "jq -c . | cat", "a \"b\" \\c"]);
         assert_eq!(split("a''b c:\\d ''"), ["ab", "c:\\d", ""]);
-        assert_eq!(split_words("  "), Err("it names no program".to_owned()));
-        assert_eq!(split_words("a 'b"), Err("the quote ' is not closed in `a 'b`".to_owned()));
+        assert_eq!(split_words("  "), Err(ValueError::new("it names no program")));
+        assert_eq!(split_words("a 'b"), Err(ValueError::new("the quote ' is not closed in `a 'b`")));
     }
 }
