@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::calibration::{Delta, MIN_DELTAS, Spread, deltas, median, message_size, metered, quantile};
-use crate::tokens::meter::{Meter, Rounding, SizeUnit, TextClass};
+use crate::tokens::meter::{Meter, TextClass};
 use crate::transcript::conversation::{Compaction, RecordedEdit};
 use crate::util::text::plural;
 
@@ -60,7 +60,7 @@ fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &
     let [least, p95] = [0.0, 0.95].map(|share| quantile(&mut ratios, share));
     let median_ratio = median(&mut ratios)?;
     let limit = replay.journal.threshold_checks.iter().find(|check| check.layer == layer).map(|check| check.limit);
-    let in_tokens = !counts_characters(meter);
+    let in_tokens = meter.counts_tokens();
     let crossing = limit.filter(|_| in_tokens).and_then(|limit| Crossing::find(replay, meter, limit));
     let error = spread.error * 100.0;
     let (calls, id) = (plural(pairs.len(), "call"), replay.layer(layer));
@@ -88,11 +88,6 @@ fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &
     let detection = detection.with("layer", replay.layer(layer)).with("trigger", limit);
     let detection = detection.with("estimated_at", crossing.as_ref().and_then(|crossing| crossing.estimated));
     Some(detection.with("billed_at", crossing.and_then(|crossing| crossing.billed)))
-}
-
-/// Whether a meter counts characters or bytes without dividing them.
-fn counts_characters(meter: Meter) -> bool {
-    meter.rounding == Rounding::No && !matches!(meter.unit, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_))
 }
 
 /// Median of estimate ÷ usage for each class of blocks, over the calls for which almost only this class entered.
