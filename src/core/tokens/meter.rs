@@ -11,6 +11,8 @@ mod json;
 mod langchain;
 mod llama_index;
 pub mod media;
+mod message_count;
+mod model_text;
 mod notation;
 mod number;
 mod pi;
@@ -18,6 +20,7 @@ mod pieces;
 pub mod python;
 pub mod python_text;
 mod rates;
+mod rules;
 mod schema;
 pub mod tokens;
 mod unprintable;
@@ -27,203 +30,107 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::notation::Notation;
+use self::rules::UnitRules;
 use self::tokens::Vocabulary;
-use crate::transcript::conversation::{Block, BlockKind, Role};
-use crate::util::text::{has_stand_ins, lone_surrogate};
+use crate::transcript::conversation::{Block, Role};
 
 pub use self::harness::{METERS, Meter, MeterDescription, RECORDED, Rounding, UnknownMeter};
 pub use self::rates::{Rates, SCALE, TextClass, scaled};
 
-/// The unit of a size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum SizeUnit {
+macro_rules! units {
+    ($($(#[$about:meta])+ $unit:ident $name:literal $rules:expr;)+) => {
+        /// The unit of a size.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub enum SizeUnit {
+            $($(#[$about])+ $unit,)+
+            /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
+            Fitted(Rates),
+        }
+
+        impl SizeUnit {
+            /// Every named unit, with its name.
+            pub const ALL: [(SizeUnit, &'static str); [$($name),+].len()] = [$((SizeUnit::$unit, $name)),+];
+
+            fn rules(&self) -> &dyn UnitRules {
+                match self {
+                    $(SizeUnit::$unit => &$rules,)+
+                    SizeUnit::Fitted(rates) => rates,
+                }
+            }
+        }
+    };
+}
+
+units! {
     /// Unicode code points of the text the model reads (Python's `len`).
-    Chars,
+    Chars "chars" model_text::CHARS;
     /// UTF-8 bytes of that text.
-    Bytes,
+    Bytes "bytes" model_text::BYTES;
     /// UTF-16 units of that text (JavaScript's and Java's `length`).
-    Utf16,
+    Utf16 "utf16" model_text::UTF16;
     /// Characters of Python's `str(messages)`.
-    PyRepr,
+    PyRepr "py-repr" python::REPR;
     /// Characters of Python's `json.dumps(messages, ensure_ascii=False)`.
-    Json,
+    Json "json" python::DUMPS;
     /// Characters of Python's `json.dumps(messages)`.
-    JsonAscii,
+    JsonAscii "json-ascii" python::DUMPS_ASCII;
     /// UTF-16 units of JavaScript's `JSON.stringify(messages)`.
-    JsJson,
+    JsJson "js-json" javascript::STRINGIFY;
     /// Tokens of that text in o200k_base; special tokens count as ordinary text.
-    O200k,
+    O200k "o200k" Vocabulary::O200k;
     /// Tokens of that text in cl100k_base; special tokens count as ordinary text.
-    Cl100k,
+    Cl100k "cl100k" Vocabulary::Cl100k;
     /// Tokens by LangChain's `count_tokens_approximately`.
-    LangChain,
+    LangChain "langchain" langchain::LangChain;
     /// Tokens as LlamaIndex's memory buffers count them.
-    LlamaIndex,
+    LlamaIndex "llama-index" llama_index::LlamaIndexBuffer;
     /// Tokens as LlamaIndex's `Memory` counts them.
-    LlamaIndexMemory,
+    LlamaIndexMemory "llama-index-memory" llama_index::LlamaIndexMemory;
     /// Tokens as pi estimates them.
-    Pi,
+    Pi "pi" pi::Pi;
     /// Quarters of a token as Gemini CLI estimates them.
-    Gemini,
+    Gemini "gemini" gemini::Gemini;
     /// Tokens as Microsoft's agent-framework estimates them.
-    AgentFramework,
+    AgentFramework "agent-framework" agent_framework::AgentFramework;
     /// Messages, whatever their size; what a message is says `messages` of the policy.
-    Messages,
-    /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
-    Fitted(Rates),
+    Messages "messages" message_count::MessageCount;
 }
 
 impl SizeUnit {
     /// Maximum number of units in one context: all named ones and a fitted one.
     pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
-    /// Every named unit, with its name.
-    pub const ALL: [(SizeUnit, &'static str); 16] = [
-        (SizeUnit::Chars, "chars"),
-        (SizeUnit::Bytes, "bytes"),
-        (SizeUnit::Utf16, "utf16"),
-        (SizeUnit::PyRepr, "py-repr"),
-        (SizeUnit::Json, "json"),
-        (SizeUnit::JsonAscii, "json-ascii"),
-        (SizeUnit::JsJson, "js-json"),
-        (SizeUnit::O200k, "o200k"),
-        (SizeUnit::Cl100k, "cl100k"),
-        (SizeUnit::LangChain, "langchain"),
-        (SizeUnit::LlamaIndex, "llama-index"),
-        (SizeUnit::LlamaIndexMemory, "llama-index-memory"),
-        (SizeUnit::Pi, "pi"),
-        (SizeUnit::Gemini, "gemini"),
-        (SizeUnit::AgentFramework, "agent-framework"),
-        (SizeUnit::Messages, "messages"),
-    ];
-
     /// Returns whether a message is larger than its blocks together by an amount that depends only on their number. Only such a unit
     /// can say how large a single block is, so only such a unit can count for reports.
     pub fn adds_up(self) -> bool {
-        let has_own_rules = matches!(
-            self,
-            SizeUnit::LangChain
-                | SizeUnit::LlamaIndex
-                | SizeUnit::LlamaIndexMemory
-                | SizeUnit::Pi
-                | SizeUnit::AgentFramework
-                | SizeUnit::Messages
-        );
-        !has_own_rules
+        self.rules().adds_up()
     }
 
     /// Returns whether it is a number of tokens, and not of characters, bytes or messages.
-    pub(super) fn counts_tokens(self) -> bool {
-        let counts_other = matches!(self, SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16 | SizeUnit::Gemini);
-        !counts_other && self != SizeUnit::Messages && self.notation().is_none()
+    fn counts_tokens(self) -> bool {
+        self.rules().counts_tokens()
     }
 
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
     pub fn block(self, block: &Block, plain: bool) -> u64 {
-        match self.notation() {
-            Some(notation) if plain => (notation.string)(&block.text()),
-            Some(notation) => notation.value(&block.wire),
-            None => match self {
-                SizeUnit::Fitted(rates) => rates.block_size(block),
-                SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
-                SizeUnit::LangChain => langchain::block_chars(block),
-                SizeUnit::LlamaIndex => llama_index::block_tokens(block),
-                SizeUnit::LlamaIndexMemory => llama_index::memory_block_tokens(block),
-                SizeUnit::Pi => pi::block_units(block),
-                SizeUnit::Gemini => gemini::block_quarters(block),
-                SizeUnit::AgentFramework => agent_framework::block_chars(block),
-                SizeUnit::Messages => 0,
-                _ => self.model_text_size(block),
-            },
-        }
+        self.rules().block(block, plain)
     }
 
     /// Returns the size of a message of `blocks` blocks whose sizes add up to `sum`.
     pub fn message(self, role: Role, plain: bool, blocks: usize, sum: u64) -> u64 {
-        match self.notation() {
-            Some(notation) if plain => notation.message(role, sum),
-            Some(notation) => notation.message(role, notation.items(blocks, sum)),
-            None => match self {
-                SizeUnit::LangChain => langchain::message_tokens(role, sum),
-                SizeUnit::LlamaIndex => llama_index::message_tokens(role, sum),
-                SizeUnit::Pi => pi::message_tokens(sum),
-                SizeUnit::AgentFramework => agent_framework::message_tokens(role, blocks, sum),
-                SizeUnit::Messages => 1,
-                _ => sum,
-            },
-        }
+        self.rules().message(role, plain, blocks, sum)
     }
 
     /// Returns the size of a list of `messages` messages whose sizes add up to `sum`.
     pub fn list(self, messages: usize, sum: u64) -> u64 {
-        self.notation().map_or(sum, |notation| notation.items(messages, sum))
+        self.rules().list(messages, sum)
     }
 
     /// Returns the size of a text alone: for `PyRepr` it is `len(repr(text))`, for the JSON units the length of the JSON string.
     pub fn text(self, text: &str) -> u64 {
-        match self {
-            SizeUnit::Chars | SizeUnit::LangChain | SizeUnit::AgentFramework => text.chars().count() as u64,
-            SizeUnit::Bytes => text.len() as u64 - count_lone_surrogates(text),
-            // A character takes two units where it takes four bytes, which begin with F0 or more.
-            SizeUnit::Utf16 | SizeUnit::Pi => {
-                (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - count_lone_surrogates(text)
-            }
-            SizeUnit::Gemini => gemini::text_quarters(text),
-            SizeUnit::O200k => Vocabulary::O200k.count(text),
-            SizeUnit::Cl100k | SizeUnit::LlamaIndex | SizeUnit::LlamaIndexMemory => Vocabulary::Cl100k.count(text),
-            SizeUnit::PyRepr => (python::REPR.string)(text),
-            SizeUnit::Json => (python::DUMPS.string)(text),
-            SizeUnit::JsonAscii => (python::DUMPS_ASCII.string)(text),
-            SizeUnit::JsJson => (javascript::STRINGIFY.string)(text),
-            SizeUnit::Messages => 0,
-            SizeUnit::Fitted(rates) => rates.text_size(text),
-        }
+        self.rules().text(text)
     }
-
-    /// Returns the notation of units that count messages as a language writes them, including punctuation.
-    fn notation(self) -> Option<&'static Notation> {
-        match self {
-            SizeUnit::PyRepr => Some(&python::REPR),
-            SizeUnit::Json => Some(&python::DUMPS),
-            SizeUnit::JsonAscii => Some(&python::DUMPS_ASCII),
-            SizeUnit::JsJson => Some(&javascript::STRINGIFY),
-            SizeUnit::Chars
-            | SizeUnit::Bytes
-            | SizeUnit::Utf16
-            | SizeUnit::O200k
-            | SizeUnit::Cl100k
-            | SizeUnit::LangChain
-            | SizeUnit::LlamaIndex
-            | SizeUnit::LlamaIndexMemory
-            | SizeUnit::Pi
-            | SizeUnit::Gemini
-            | SizeUnit::AgentFramework
-            | SizeUnit::Messages
-            | SizeUnit::Fitted(_) => None,
-        }
-    }
-
-    /// Returns the recorded tokens of a block, or else those of its text, plus an estimate for images and documents.
-    fn block_tokens(self, block: &Block) -> u64 {
-        block.recorded_tokens.unwrap_or_else(|| self.model_text_size(block) + media::parts(block).map(media::tokens).sum::<u64>())
-    }
-
-    /// Returns the size of the text that the model reads of a block; for a tool_use, that is its name and its input as JSON.
-    fn model_text_size(self, block: &Block) -> u64 {
-        let name = match block.kind {
-            BlockKind::ToolUse(_) => block.wire.get("name").and_then(|name| name.as_str()).unwrap_or_default(),
-            _ => "",
-        };
-        self.text(name) + self.text(&block.text())
-    }
-}
-
-/// Counts the characters of a text that represent a lone surrogate. Each takes four bytes here and three in the original text, and
-/// two UTF-16 units instead of one.
-fn count_lone_surrogates(text: &str) -> u64 {
-    if has_stand_ins(text) { text.chars().filter(|c| lone_surrogate(*c).is_some()).count() as u64 } else { 0 }
 }
 
 impl fmt::Display for SizeUnit {
@@ -266,6 +173,31 @@ mod tests {
         let mut builder = ConversationBuilder::new("main", "test", Thinking::All);
         let id = builder.block(wire, Origin::Agent, 1);
         builder.so_far().block(id).clone()
+    }
+
+    #[test]
+    fn units_say_what_they_count() {
+        let names = |is_listed: fn(SizeUnit) -> bool| {
+            let listed = SizeUnit::ALL.into_iter().filter(|(unit, _)| is_listed(*unit));
+            listed.map(|(_, name)| name).collect::<Vec<_>>().join(" ")
+        };
+        let tokens = "o200k cl100k langchain llama-index llama-index-memory pi agent-framework";
+        assert_eq!(names(SizeUnit::counts_tokens), tokens);
+        let of_messages = "langchain llama-index llama-index-memory pi agent-framework messages";
+        assert_eq!(names(|unit| !unit.adds_up()), of_messages);
+        let fitted = SizeUnit::Fitted(Rates::default());
+        assert!(fitted.counts_tokens() && fitted.adds_up());
+    }
+
+    #[test]
+    fn messages_of_units_that_add_up_have_a_frame_of_fixed_size() {
+        let fitted = (SizeUnit::Fitted(Rates::default()), "fitted");
+        for (unit, name) in SizeUnit::ALL.into_iter().chain([fitted]).filter(|(unit, _)| unit.adds_up()) {
+            for (role, plain, blocks) in [(Role::User, true, 1), (Role::User, false, 3), (Role::Assistant, false, 0)] {
+                let frame = |sum| unit.message(role, plain, blocks, sum) - sum;
+                assert_eq!([frame(1), frame(7), frame(1_000)], [frame(0); 3], "{name}: {role:?} {plain} {blocks}");
+            }
+        }
     }
 
     #[test]

@@ -23,7 +23,9 @@ pub fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
         SizeUnit::LlamaIndexMemory => context.messages().iter().map(|sent| llama_index_memory(context, sent)).sum(),
         SizeUnit::AgentFramework => context.messages().iter().map(|sent| agent_framework(context, sent)).sum(),
         SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
-        measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
+        SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16 | SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_) => {
+            context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum()
+        }
     }
 }
 

@@ -7,8 +7,10 @@
 
 use serde_json::Value;
 
-use super::{SizeUnit, javascript, media};
-use crate::transcript::conversation::{Block, BlockKind};
+use super::model_text::utf16_units;
+use super::rules::UnitRules;
+use super::{javascript, media};
+use crate::transcript::conversation::{Block, BlockKind, Role};
 
 /// Quarters of a token.
 const PER_TOKEN: u64 = 4;
@@ -25,8 +27,37 @@ const RESULT_FRAME: &str = r#"{"output":}"#;
 /// What a failed result has besides its text.
 const ERROR_FRAME: &str = r#"{"error":}"#;
 
+/// Gemini CLI's estimate.
+pub struct Gemini;
+
+impl UnitRules for Gemini {
+    fn counts_tokens(&self) -> bool {
+        false
+    }
+
+    fn adds_up(&self) -> bool {
+        true
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        text_quarters(text)
+    }
+
+    fn block(&self, block: &Block, _plain: bool) -> u64 {
+        block_quarters(block)
+    }
+
+    fn message(&self, _role: Role, _plain: bool, _blocks: usize, sum: u64) -> u64 {
+        sum
+    }
+
+    fn list(&self, _messages: usize, sum: u64) -> u64 {
+        sum
+    }
+}
+
 /// Returns the quarters of a token of a block.
-pub fn block_quarters(block: &Block) -> u64 {
+fn block_quarters(block: &Block) -> u64 {
     let media: u64 = media::parts(block).map(part_tokens).sum();
     media * PER_TOKEN
         + match block.kind {
@@ -44,8 +75,8 @@ pub fn block_quarters(block: &Block) -> u64 {
 }
 
 /// Returns the quarters of a token of a text.
-pub fn text_quarters(text: &str) -> u64 {
-    let units = SizeUnit::Utf16.text(text);
+fn text_quarters(text: &str) -> u64 {
+    let units = utf16_units(text);
     if units > MAX_UNITS_LOOKED_AT {
         return units;
     }

@@ -5,6 +5,8 @@
 
 use serde_json::json;
 
+use super::model_text::chars;
+use super::rules::UnitRules;
 use super::{media, python};
 use crate::transcript::conversation::{Block, BlockKind, Role};
 
@@ -15,10 +17,38 @@ const TOKENS_PER_MESSAGE: u64 = 3;
 /// Tokens of an image, whatever its size.
 const TOKENS_PER_IMAGE: u64 = 85;
 
+/// LangChain's estimate.
+pub struct LangChain;
+
+impl UnitRules for LangChain {
+    fn counts_tokens(&self) -> bool {
+        true
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        chars(text)
+    }
+
+    fn block(&self, block: &Block, _plain: bool) -> u64 {
+        block_chars(block)
+    }
+
+    fn message(&self, role: Role, _plain: bool, _blocks: usize, sum: u64) -> u64 {
+        message_tokens(role, sum)
+    }
+
+    fn list(&self, _messages: usize, sum: u64) -> u64 {
+        sum
+    }
+}
+
 /// Returns the characters of a block that count in its message.
-pub fn block_chars(block: &Block) -> u64 {
+fn block_chars(block: &Block) -> u64 {
     let field = |name: &str| block.wire.get(name).cloned().unwrap_or_default();
-    let chars = |text: &str| text.chars().count() as u64;
     let images = media::parts(block).count() as u64 * TOKENS_PER_IMAGE * CHARS_PER_TOKEN;
     images
         + match block.kind {
@@ -35,6 +65,6 @@ pub fn block_chars(block: &Block) -> u64 {
 }
 
 /// Returns the tokens of a message whose blocks have these characters. The names of the roles of users and tools are equally long.
-pub fn message_tokens(role: Role, chars: u64) -> u64 {
+fn message_tokens(role: Role, chars: u64) -> u64 {
     (chars + role.as_str().len() as u64).div_ceil(CHARS_PER_TOKEN) + TOKENS_PER_MESSAGE
 }

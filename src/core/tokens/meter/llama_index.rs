@@ -10,27 +10,82 @@
 use serde_json::json;
 
 use super::python_text;
+use super::rules::UnitRules;
 use super::tokens::Vocabulary;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 
 /// Tokens of `None`.
 const NO_CONTENT: u64 = 1;
 
+/// The estimate of LlamaIndex's memory buffers.
+pub struct LlamaIndexBuffer;
+
+impl UnitRules for LlamaIndexBuffer {
+    fn counts_tokens(&self) -> bool {
+        true
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        Vocabulary::Cl100k.count(text)
+    }
+
+    fn block(&self, block: &Block, _plain: bool) -> u64 {
+        block_tokens(block)
+    }
+
+    fn message(&self, role: Role, _plain: bool, _blocks: usize, sum: u64) -> u64 {
+        if role == Role::Assistant && sum == 0 { NO_CONTENT } else { sum }
+    }
+
+    fn list(&self, _messages: usize, sum: u64) -> u64 {
+        sum
+    }
+}
+
+/// The estimate of LlamaIndex's `Memory`.
+pub struct LlamaIndexMemory;
+
+impl UnitRules for LlamaIndexMemory {
+    fn counts_tokens(&self) -> bool {
+        true
+    }
+
+    /// It does add up, but no report can count with a unit to which tool calls are nothing.
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        Vocabulary::Cl100k.count(text)
+    }
+
+    fn block(&self, block: &Block, _plain: bool) -> u64 {
+        memory_block_tokens(block)
+    }
+
+    fn message(&self, _role: Role, _plain: bool, _blocks: usize, sum: u64) -> u64 {
+        sum
+    }
+
+    fn list(&self, _messages: usize, sum: u64) -> u64 {
+        sum
+    }
+}
+
 /// Returns the tokens of a block that count in its message.
-pub fn block_tokens(block: &Block) -> u64 {
+fn block_tokens(block: &Block) -> u64 {
     match block.kind {
         BlockKind::Text | BlockKind::ToolResult(_) | BlockKind::Other => Vocabulary::Cl100k.count(&block.text()),
         BlockKind::ToolUse(_) | BlockKind::Thinking | BlockKind::Media => 0,
     }
 }
 
-/// Returns the tokens of a message whose blocks have these.
-pub fn message_tokens(role: Role, tokens: u64) -> u64 {
-    if role == Role::Assistant && tokens == 0 { NO_CONTENT } else { tokens }
-}
-
 /// Returns the tokens of a block that count in its message in a `Memory`.
-pub fn memory_block_tokens(block: &Block) -> u64 {
+fn memory_block_tokens(block: &Block) -> u64 {
     let id = || json!({ "tool_call_id": block.wire.get("tool_use_id").cloned().unwrap_or_default() });
     let is_result = matches!(block.kind, BlockKind::ToolResult(_));
     block_tokens(block) + if is_result { Vocabulary::Cl100k.count(&python_text::repr(&id())) } else { 0 }

@@ -5,7 +5,8 @@
 
 use serde_json::{Number, Value};
 
-use crate::transcript::conversation::Role;
+use super::rules::UnitRules;
+use crate::transcript::conversation::{Block, Role};
 
 /// The notation of one language. Sizes are in its own units: code points, or UTF-16 units for JavaScript.
 pub struct Notation {
@@ -39,10 +40,38 @@ impl Notation {
     }
 
     /// Returns the size of `{"role": …, "content": …}` whose content has the size `content`.
-    pub fn message(&self, role: Role, content: u64) -> u64 {
+    fn role_and_content(&self, role: Role, content: u64) -> u64 {
         let keys = "'role':'content':".len() as u64 + 2 * self.space;
         let role = role.as_str().len() as u64 + 2;
         self.items(2, keys + role + content)
+    }
+}
+
+/// A request counts as the language writes it, punctuation included.
+impl UnitRules for Notation {
+    fn counts_tokens(&self) -> bool {
+        false
+    }
+
+    fn adds_up(&self) -> bool {
+        true
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        (self.string)(text)
+    }
+
+    fn block(&self, block: &Block, plain: bool) -> u64 {
+        if plain { (self.string)(&block.text()) } else { self.value(&block.wire) }
+    }
+
+    fn message(&self, role: Role, plain: bool, blocks: usize, sum: u64) -> u64 {
+        let content = if plain { sum } else { self.items(blocks, sum) };
+        self.role_and_content(role, content)
+    }
+
+    fn list(&self, messages: usize, sum: u64) -> u64 {
+        self.items(messages, sum)
     }
 }
 

@@ -3,31 +3,55 @@
 //!
 //! Source: pi-coding-agent 0.87.1 `core/compaction/compaction.js`: `estimateTokens`.
 
-use super::{SizeUnit, javascript, media};
-use crate::transcript::conversation::{Block, BlockKind};
+use super::model_text::utf16_units;
+use super::rules::UnitRules;
+use super::{javascript, media};
+use crate::transcript::conversation::{Block, BlockKind, Role};
 
 /// Units for one token.
 const UNITS_PER_TOKEN: u64 = 4;
 /// Units of an image.
 const UNITS_PER_IMAGE: u64 = 4_800;
 
+/// pi's estimate.
+pub struct Pi;
+
+impl UnitRules for Pi {
+    fn counts_tokens(&self) -> bool {
+        true
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        utf16_units(text)
+    }
+
+    fn block(&self, block: &Block, _plain: bool) -> u64 {
+        block_units(block)
+    }
+
+    fn message(&self, _role: Role, _plain: bool, _blocks: usize, sum: u64) -> u64 {
+        sum.div_ceil(UNITS_PER_TOKEN)
+    }
+
+    fn list(&self, _messages: usize, sum: u64) -> u64 {
+        sum
+    }
+}
+
 /// Returns the units of a block that count in its message.
-pub fn block_units(block: &Block) -> u64 {
+fn block_units(block: &Block) -> u64 {
     let images = media::parts(block).count() as u64 * UNITS_PER_IMAGE;
     images
         + match block.kind {
             BlockKind::ToolUse(_) => {
                 let field = |name: &str| block.wire.get(name).cloned().unwrap_or_default();
-                SizeUnit::Utf16.text(field("name").as_str().unwrap_or_default()) + javascript::stringify_len(&field("input"))
+                utf16_units(field("name").as_str().unwrap_or_default()) + javascript::stringify_len(&field("input"))
             }
             BlockKind::Media => 0,
-            BlockKind::Text | BlockKind::Thinking | BlockKind::ToolResult(_) | BlockKind::Other => {
-                SizeUnit::Utf16.text(&block.text())
-            }
+            BlockKind::Text | BlockKind::Thinking | BlockKind::ToolResult(_) | BlockKind::Other => utf16_units(&block.text()),
         }
-}
-
-/// Returns the tokens of a message whose blocks have these units.
-pub fn message_tokens(units: u64) -> u64 {
-    units.div_ceil(UNITS_PER_TOKEN)
 }

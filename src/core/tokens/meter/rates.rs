@@ -2,8 +2,10 @@
 //!
 //! All sizes are integers in ten-thousandths of a token, so that sums do not depend on their order.
 
-use super::{SizeUnit, media};
-use crate::transcript::conversation::{Block, BlockKind};
+use super::media;
+use super::model_text::{chars, text_size};
+use super::rules::UnitRules;
+use crate::transcript::conversation::{Block, BlockKind, Role};
 
 /// Units per token: sizes are in ten-thousandths of a token.
 pub const SCALE: u64 = 10_000;
@@ -60,19 +62,36 @@ impl Rates {
     pub fn call_size(&self) -> u64 {
         scaled(u64::from(self.per_call))
     }
+}
 
-    /// Returns the size of a text in ten-thousandths of a token.
-    pub(super) fn text_size(&self, text: &str) -> u64 {
-        SizeUnit::Chars.text(text) * u64::from(self.by_class[TextClass::Text as usize])
+/// Sizes in ten-thousandths of a token.
+impl UnitRules for Rates {
+    fn counts_tokens(&self) -> bool {
+        true
     }
 
-    /// Returns the size of a block in ten-thousandths of a token: the recorded one, or else an estimate from its characters, images
-    /// and documents.
-    pub(super) fn block_size(&self, block: &Block) -> u64 {
+    fn adds_up(&self) -> bool {
+        true
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        chars(text) * u64::from(self.by_class[TextClass::Text as usize])
+    }
+
+    /// The recorded tokens, or else an estimate from the block's characters, images and documents.
+    fn block(&self, block: &Block, _plain: bool) -> u64 {
         if let Some(tokens) = block.recorded_tokens {
             return scaled(tokens);
         }
         let rate = u64::from(self.by_class[TextClass::from_block(block) as usize]);
-        SizeUnit::Chars.block(block, false) * rate + scaled(media::parts(block).map(media::tokens).sum())
+        text_size(block, chars) * rate + scaled(media::parts(block).map(media::tokens).sum())
+    }
+
+    fn message(&self, _role: Role, _plain: bool, _blocks: usize, sum: u64) -> u64 {
+        sum
+    }
+
+    fn list(&self, _messages: usize, sum: u64) -> u64 {
+        sum
     }
 }
