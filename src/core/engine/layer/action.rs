@@ -71,7 +71,7 @@ impl WrongSetting {
     }
 }
 
-/// What others need to know about a layer. No field has a default, so that each kind decides all of them.
+/// What others need to know about a layer. A kind names what sets it apart from [`LayerTraits::PLAIN`].
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LayerTraits<'a> {
@@ -158,6 +158,25 @@ pub struct SummarizerUse {
 }
 
 impl LayerTraits<'_> {
+    /// A layer that can run at every request, rewrites no block, keeps each block as a whole or not at all, and uses nothing but the
+    /// context.
+    pub const PLAIN: LayerTraits<'static> = LayerTraits {
+        timing: Timing::Requests,
+        remains: None,
+        rewrites_in_place: false,
+        keeps_parts: false,
+        stability: Stability::Unstable,
+        max_messages: None,
+        writes_markers: false,
+        restores: false,
+        repeats_record: false,
+        filter: None,
+        selects_by_age: false,
+        summarizer: None,
+        archive_path: None,
+        program: None,
+    };
+
     /// Returns whether it removes the whole content of a block that it rewrites, and leaves no file with it.
     pub fn empties_blocks(&self) -> bool {
         matches!(self.remains, Some(Remains::Nothing | Remains::Copy(_)))
@@ -166,5 +185,77 @@ impl LayerTraits<'_> {
     /// Returns whether it replaces results with pointers to copies of them.
     pub fn points_to_copies(&self) -> bool {
         matches!(self.remains, Some(Remains::Copy(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LAYERS;
+    use super::*;
+
+    /// What sets each kind apart from a plain layer, with its default settings. Read all rows when a trait is new: a kind that
+    /// forgets the trait does not have it in its row.
+    const APART: [(&str, &str); 12] = [
+        ("clear", "remains=Some(Nothing) rewrites_in_place stability=Stable writes_markers filter selects_by_age"),
+        ("persist", "remains=Some(File) keeps_parts writes_markers filter"),
+        ("truncate", "remains=Some(Part) rewrites_in_place keeps_parts stability=Stable writes_markers filter"),
+        ("dedupe", "remains=Some(Copy(Text)) rewrites_in_place writes_markers filter"),
+        ("collapse", "keeps_parts stability=Alone"),
+        ("drop", "stability=Stable max_messages=Some(50) writes_markers"),
+        ("keep", "stability=Stable writes_markers"),
+        ("summarize", "keeps_parts summarizer"),
+        ("restore", "timing=AfterLayers keeps_parts restores"),
+        ("archive", "timing=BeforeLayers archive_path"),
+        ("recorded", "remains=Some(Nothing) keeps_parts repeats_record"),
+        ("program", "timing=Alone keeps_parts writes_markers summarizer program"),
+    ];
+
+    /// Returns every trait as text, with its name.
+    fn texts(traits: &LayerTraits) -> [(&'static str, String); 14] {
+        // Without `..`, so that a new trait does not compile until it is here.
+        let LayerTraits {
+            timing,
+            remains,
+            rewrites_in_place,
+            keeps_parts,
+            stability,
+            max_messages,
+            writes_markers,
+            restores,
+            repeats_record,
+            filter,
+            selects_by_age,
+            summarizer,
+            archive_path,
+            program,
+        } = traits;
+        [
+            ("timing", format!("{timing:?}")),
+            ("remains", format!("{remains:?}")),
+            ("rewrites_in_place", rewrites_in_place.to_string()),
+            ("keeps_parts", keeps_parts.to_string()),
+            ("stability", format!("{stability:?}")),
+            ("max_messages", format!("{max_messages:?}")),
+            ("writes_markers", writes_markers.to_string()),
+            ("restores", restores.to_string()),
+            ("repeats_record", repeats_record.to_string()),
+            ("filter", filter.is_some().to_string()),
+            ("selects_by_age", selects_by_age.to_string()),
+            ("summarizer", summarizer.is_some().to_string()),
+            ("archive_path", archive_path.is_some().to_string()),
+            ("program", program.is_some().to_string()),
+        ]
+    }
+
+    fn apart(traits: &LayerTraits) -> String {
+        let differing = texts(traits).into_iter().zip(texts(&LayerTraits::PLAIN)).filter(|(own, plain)| own != plain);
+        let written = differing.map(|((name, own), _)| if own == "true" { name.to_owned() } else { format!("{name}={own}") });
+        written.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn kinds_differ_from_a_plain_layer_as_listed() {
+        let kinds: Vec<(&str, String)> = LAYERS.iter().map(|kind| (kind.name, apart(&(kind.default)().traits()))).collect();
+        assert_eq!(kinds, APART.map(|(name, traits)| (name, traits.to_owned())));
     }
 }

@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing};
+use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::Context;
 use crate::tokens::meter::{SizeUnit, python_text};
 
@@ -39,22 +39,7 @@ impl Action for Archive {
     type State = ();
 
     fn traits(&self) -> LayerTraits<'_> {
-        LayerTraits {
-            timing: Timing::BeforeLayers,
-            remains: None,
-            rewrites_in_place: false,
-            keeps_parts: false,
-            stability: Stability::Unstable,
-            max_messages: None,
-            writes_markers: false,
-            restores: false,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: Some(&self.path),
-            program: None,
-        }
+        LayerTraits { timing: Timing::BeforeLayers, archive_path: Some(&self.path), ..LayerTraits::PLAIN }
     }
 
     /// Proposes nothing: the replay writes the archive, just before the layer that the archive precedes.

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use super::result_filter::{Candidate, results_from};
 use super::tail::turns_start;
 use super::{
-    Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing, TurnCount,
+    Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, TurnCount,
     WrongSetting, turn_count,
 };
 use crate::engine::context::{Context, Edit};
@@ -122,7 +122,6 @@ impl Action for Clear {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            timing: Timing::Requests,
             remains: Some(if self.save_to.is_some() { Remains::File } else { Remains::Nothing }),
             rewrites_in_place: self.save_to.is_none(),
             keeps_parts: self.preview_chars > 0,
@@ -131,15 +130,10 @@ impl Action for Clear {
                 Some(_) => Stability::Alone,
                 None => Stability::Stable,
             },
-            max_messages: None,
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
             filter: Some(&self.filter),
             selects_by_age: true,
-            summarizer: None,
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cut::{continues_batch, uses_tools};
-use super::{Action, LayerInput, LayerTraits, Proposal, Stability, Timing};
+use super::{Action, LayerInput, LayerTraits, Proposal, Stability};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Role};
 use crate::util::template::fill;
@@ -78,22 +78,7 @@ impl Action for Collapse {
     type State = CollapseState;
 
     fn traits(&self) -> LayerTraits<'_> {
-        LayerTraits {
-            timing: Timing::Requests,
-            remains: None,
-            rewrites_in_place: false,
-            keeps_parts: true,
-            stability: Stability::Alone,
-            max_messages: None,
-            writes_markers: false,
-            restores: false,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
-        }
+        LayerTraits { keeps_parts: true, stability: Stability::Alone, ..LayerTraits::PLAIN }
     }
 
     fn propose(&self, input: &LayerInput, state: &mut CollapseState) -> Proposal {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor};
 use crate::engine::context::{Context, Edit};
 use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
@@ -86,20 +86,11 @@ impl Action for Dedupe {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            timing: Timing::Requests,
             remains: Some(Remains::Copy(self.key)),
             rewrites_in_place: true,
-            keeps_parts: false,
-            stability: Stability::Unstable,
-            max_messages: None,
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
             filter: Some(&self.filter),
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::{CutRule, KnownRun, Snap};
 use super::tail::turns_start;
-use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, Timing, TurnCount, turn_count};
+use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, TurnCount, turn_count};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
@@ -130,20 +130,10 @@ impl Action for Drop {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            timing: Timing::Requests,
-            remains: None,
-            rewrites_in_place: false,
-            keeps_parts: false,
             stability: self.stability(),
             max_messages: self.limits_messages().then_some(self.max_messages),
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 

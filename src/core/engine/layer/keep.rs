@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 
 use super::cut::{CutRule, KnownRun, Snap};
 use super::tail::{groups_start, tokens_start};
-use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, Timing, WrongSetting};
+use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, WrongSetting};
 use crate::engine::context::{Context, Edit, NewMessage};
 use crate::engine::size::Size;
 use crate::transcript::conversation::Role;
@@ -112,25 +112,14 @@ impl Action for Keep {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            timing: Timing::Requests,
-            remains: None,
-            rewrites_in_place: false,
-            keeps_parts: false,
             stability: match (&self.marker, &self.keep_recent_tokens) {
                 (None, None) => Stability::Stable,
                 // Of the whole history, other steps may be left than of a copy that lacks its beginning.
                 (None, Some(_)) if self.remove_at_least.is_none() => Stability::Alone,
                 _ => Stability::Unstable,
             },
-            max_messages: None,
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 

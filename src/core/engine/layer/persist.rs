@@ -27,9 +27,7 @@ use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
 use super::saved_result::SavedResult;
-use super::{
-    Action, BlockPosition, LayerInput, LayerTraits, ListContent, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing,
-};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, ListContent, Proposal, Remains, ResultFilter, ScanCursor};
 use crate::engine::context::Context;
 use crate::engine::size::Size;
 use crate::tokens::meter::{SizeUnit, python};
@@ -105,20 +103,11 @@ impl Action for Persist {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            timing: Timing::Requests,
             remains: Some(Remains::File),
-            rewrites_in_place: false,
             keeps_parts: true,
-            stability: Stability::Unstable,
-            max_messages: None,
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
             filter: Some(&self.filter),
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 

@@ -22,9 +22,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive;
-use super::{
-    Action, FileKind, LayerInput, LayerTraits, NewFile, Proposal, Scope, Stability, SummarizerUse, Timing, WrongSetting,
-};
+use super::{Action, FileKind, LayerInput, LayerTraits, NewFile, Proposal, Scope, SummarizerUse, Timing, WrongSetting};
 use crate::engine::context::Context;
 use crate::engine::external::{
     Answer, Decision, ExternalRequest, ExternalSession, Item, Listing, MessageId, PlannedUnit, Seen, SessionStart, Shape,
@@ -84,24 +82,16 @@ impl Action for Program {
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
             timing: Timing::Alone,
-            remains: None,
-            rewrites_in_place: false,
             keeps_parts: true,
-            stability: Stability::Unstable,
-            max_messages: None,
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
             summarizer: Some(SummarizerUse {
                 input_unit: SizeUnit::Chars,
                 max_retries: 0,
                 reuses_prefix_cache: false,
                 changes_tools: false,
             }),
-            archive_path: None,
             program: Some(&self.command),
+            ..LayerTraits::PLAIN
         }
     }
 

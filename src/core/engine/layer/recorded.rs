@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ScanCursor, Stability, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ScanCursor};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::engine::layer::RestoredSummary;
 use crate::transcript::conversation::{BlockKind, Message, Origin, PairId, RecordedEdit};
@@ -54,22 +54,7 @@ impl Action for Recorded {
     type State = RecordedState;
 
     fn traits(&self) -> LayerTraits<'_> {
-        LayerTraits {
-            timing: Timing::Requests,
-            remains: Some(Remains::Nothing),
-            rewrites_in_place: false,
-            keeps_parts: true,
-            stability: Stability::Unstable,
-            max_messages: None,
-            writes_markers: false,
-            restores: false,
-            repeats_record: true,
-            filter: None,
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
-        }
+        LayerTraits { remains: Some(Remains::Nothing), keeps_parts: true, repeats_record: true, ..LayerTraits::PLAIN }
     }
 
     fn propose(&self, input: &LayerInput, state: &mut RecordedState) -> Proposal {

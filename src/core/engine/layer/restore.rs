@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Stability, Timing};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{BlockKind, Origin, Role, text_wire};
 use crate::util::template::fill;
@@ -62,22 +62,7 @@ impl Action for Restore {
     type State = ();
 
     fn traits(&self) -> LayerTraits<'_> {
-        LayerTraits {
-            timing: Timing::AfterLayers,
-            remains: None,
-            rewrites_in_place: false,
-            keeps_parts: true,
-            stability: Stability::Unstable,
-            max_messages: None,
-            writes_markers: false,
-            restores: true,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
-        }
+        LayerTraits { timing: Timing::AfterLayers, keeps_parts: true, restores: true, ..LayerTraits::PLAIN }
     }
 
     fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {

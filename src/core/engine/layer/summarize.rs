@@ -42,7 +42,7 @@ use serde_json::{Value, json};
 pub use settings::Summarize;
 
 use super::cut::KnownRun;
-use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, Stability, SummarizerUse, Timing, WrongSetting};
+use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, WrongSetting};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, SummaryError, SummaryRequest};
 use crate::llm::prompt::PROMPTS;
 use crate::util::text;
@@ -62,25 +62,14 @@ impl Action for Summarize {
     fn traits(&self) -> LayerTraits<'_> {
         let Self { input_form, max_retries, rides_prefix, same_tools, .. } = *self;
         LayerTraits {
-            timing: Timing::Requests,
-            remains: None,
-            rewrites_in_place: false,
             keeps_parts: true,
-            stability: Stability::Unstable,
-            max_messages: None,
-            writes_markers: false,
-            restores: false,
-            repeats_record: false,
-            filter: None,
-            selects_by_age: false,
             summarizer: Some(SummarizerUse {
                 input_unit: input_form,
                 max_retries,
                 reuses_prefix_cache: rides_prefix && same_tools,
                 changes_tools: rides_prefix && !same_tools,
             }),
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 

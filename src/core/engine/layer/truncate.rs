@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use super::result_filter::Candidate;
 use super::tail::turns_start;
 use super::{
-    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, Timing,
+    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability,
     TurnCount, turn_count,
 };
 use crate::engine::context::Edit;
@@ -89,20 +89,13 @@ impl Action for Truncate {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            timing: Timing::Requests,
             remains: Some(Remains::Part),
             rewrites_in_place: true,
             keeps_parts: true,
             stability: Stability::Stable,
-            max_messages: None,
             writes_markers: true,
-            restores: false,
-            repeats_record: false,
             filter: Some(&self.filter),
-            selects_by_age: false,
-            summarizer: None,
-            archive_path: None,
-            program: None,
+            ..LayerTraits::PLAIN
         }
     }
 
