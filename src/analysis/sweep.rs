@@ -30,7 +30,7 @@ mod sessions;
 mod sobol;
 mod space;
 
-pub use candidate::{Candidate, MOST, Point, candidates};
+pub use candidate::{Candidate, CandidateId, Choice, MOST, Point, TriedSpace, candidates};
 pub use criteria::Criteria;
 pub use held_out::confirm;
 pub use load::LoadedSweep;
@@ -40,7 +40,7 @@ pub use run::{Continuation, SweepEnd, SweepRun, measure};
 pub use search::{Round, Search, SearchResult};
 pub use sendable::UNSENDABLE;
 pub(in crate::analysis) use sendable::is_sendable;
-pub use sessions::{SessionTable, Split, TranscriptSize};
+pub use sessions::{SessionId, SessionTable, Split, TranscriptSize};
 pub use space::{Space, spaces};
 
 use super::spec::SpecError;

@@ -1,9 +1,10 @@
 //! Builds configurations from spaces: a grid, or a sample of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::engine::layer::Layer;
 use crate::engine::policy::{Policy, PolicyError, Setting};
+use crate::results::saved::ParameterRow;
 
 use super::SweepError;
 use super::sobol;
@@ -26,22 +27,43 @@ pub struct Candidate {
     pub is_original: bool,
 }
 
-/// One choice of values for the parameters of one space; several points may give the same policy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
-    /// Index of the space.
-    pub space: usize,
-    /// Index of the value of each of its parameters.
-    pub choice: Vec<u64>,
-    /// Index of the candidate.
-    pub candidate: usize,
+/// Index of a candidate among all candidates of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CandidateId(pub usize);
+
+/// For each parameter of a space the index of one of its values.
+pub type Choice = Vec<u64>;
+
+/// A space, and what is tried of it.
+#[derive(Debug)]
+pub struct TriedSpace {
+    pub space: Space,
+    pub points: Vec<Point>,
 }
 
-/// Returns the points to try: all of them, or `sample` of them.
+/// One choice of values for the parameters of a space; several points may give the same policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    pub choice: Choice,
+    pub candidate: CandidateId,
+}
+
+impl TriedSpace {
+    /// Returns the parameters with those of their values that are tried.
+    pub fn parameter_rows(&self) -> Vec<ParameterRow> {
+        self.space.rows(|parameter| self.values_of(parameter))
+    }
+
+    fn values_of(&self, parameter: usize) -> BTreeSet<u64> {
+        self.points.iter().map(|point| point.choice[parameter]).collect()
+    }
+}
+
+/// Returns the choices to try of each space: all of them, or `sample` of them.
 ///
 /// A sample is divided evenly among the policies, whatever the sizes of their spaces, because the choice of the policy is a
 /// part of the question. What a small space cannot use goes to the others.
-fn choose_points(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usize, Vec<u64>)>, SweepError> {
+fn choose(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<Vec<Choice>>, SweepError> {
     let sizes: Vec<u64> = spaces.iter().map(Space::size).collect();
     let all = sizes.iter().copied().fold(0, u64::saturating_add);
     let wanted = sample.map_or(all, |sample| (sample as u64).min(all));
@@ -63,62 +85,62 @@ fn choose_points(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<V
         shares[at] = sizes[at].min(left.div_ceil((spaces.len() - done) as u64));
         left -= shares[at];
     }
-    let points_of = |(at, space): (usize, &Space)| {
-        let choices = if shares[at] == sizes[at] {
-            grid(&space.counts())
-        } else {
-            sobol::choices(&space.counts(), usize::try_from(shares[at]).unwrap_or(usize::MAX), seed)
-        };
-        choices.into_iter().map(move |choice| (at, choice)).collect::<Vec<_>>()
-    };
-    Ok(spaces.iter().enumerate().flat_map(points_of).collect())
+    Ok(spaces.iter().zip(shares).map(|(space, share)| choices(space, share, seed)).collect())
+}
+
+/// Returns this number of choices of a space, which has at least as many.
+fn choices(space: &Space, count: u64, seed: u64) -> Vec<Choice> {
+    if count == space.size() {
+        return grid(&space.counts());
+    }
+    sobol::choices(&space.counts(), usize::try_from(count).unwrap_or(usize::MAX), seed)
 }
 
 /// Returns every choice; the last parameter varies fastest.
-fn grid(counts: &[u64]) -> Vec<Vec<u64>> {
+fn grid(counts: &[u64]) -> Vec<Choice> {
     counts.iter().fold(vec![Vec::new()], |grid, count| {
         grid.iter().flat_map(|begin| (0..*count).map(move |at| [&begin[..], &[at]].concat())).collect()
     })
 }
 
-/// Returns the original policies, then the policies of the points. Policies with the same behaviour are one candidate; no
-/// candidate has the name of the baseline.
+/// Returns the original policies, then the policies of the points, and the points of each space. Policies with the same behaviour are
+/// one candidate; no candidate has the name of the baseline.
 pub fn candidates(
-    spaces: &[Space],
+    spaces: Vec<Space>,
     baseline: &str,
     sample: Option<usize>,
     seed: u64,
-) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
-    let plain = |space: &Space| Candidate {
-        policy: space.plain().clone(),
-        original: space.policy_name().to_owned(),
-        settings: Vec::new(),
-        is_original: true,
-    };
-    let mut candidates: Vec<Candidate> = spaces.iter().map(plain).collect();
+) -> Result<(Vec<Candidate>, Vec<TriedSpace>), SweepError> {
+    let choices = choose(&spaces, sample, seed)?;
+    let mut candidates: Vec<Candidate> = spaces.iter().map(Space::unchanged).collect();
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
         known.entry(behaviour_key(&candidate.policy)).or_insert(at);
     }
-    let mut points = Vec::new();
-    let mut changes: Vec<Changes> = spaces.iter().map(Changes::new).collect();
-    for (space, choice) in choose_points(spaces, sample, seed)? {
-        let built = spaces[space].candidate(&mut changes[space], &choice)?;
-        let candidate = *known.entry(behaviour_key(&built.policy)).or_insert(candidates.len());
-        if candidate == candidates.len() {
-            candidates.push(built);
-        } else if candidates[candidate].is_original && candidates[candidate].settings.is_empty() {
-            candidates[candidate].settings = built.settings;
+    let mut tried = Vec::new();
+    for (space, choices) in spaces.into_iter().zip(choices) {
+        let mut changes = Changes::new(&space);
+        let mut points = Vec::new();
+        for choice in choices {
+            let built = space.candidate(&mut changes, &choice)?;
+            let at = *known.entry(behaviour_key(&built.policy)).or_insert(candidates.len());
+            match candidates.get_mut(at) {
+                None => candidates.push(built),
+                Some(original) if original.is_original && original.settings.is_empty() => original.settings = built.settings,
+                Some(_) => {}
+            }
+            points.push(Point { choice, candidate: CandidateId(at) });
         }
-        points.push(Point { space, choice, candidate });
+        tried.push(TriedSpace { space, points });
     }
     // A user's policy may already have the name of another policy's configuration.
-    for candidate in &mut candidates[spaces.len()..] {
-        while candidate.policy.name == baseline || spaces.iter().any(|space| space.policy_name() == candidate.policy.name) {
+    let is_taken = |name: &str| name == baseline || tried.iter().any(|tried| tried.space.policy_name() == name);
+    for candidate in &mut candidates[tried.len()..] {
+        while is_taken(&candidate.policy.name) {
             candidate.policy.name.push('+');
         }
     }
-    Ok((candidates, points))
+    Ok((candidates, tried))
 }
 
 /// Returns a key of everything in a policy that affects a replay. Leaves out names, remarks, and disabled layers.
@@ -170,6 +192,12 @@ fn unspaced(written: &str) -> String {
 }
 
 impl Space {
+    /// Returns the original policy as a candidate.
+    fn unchanged(&self) -> Candidate {
+        let (policy, original) = (self.plain().clone(), self.policy_name().to_owned());
+        Candidate { policy, original, settings: Vec::new(), is_original: true }
+    }
+
     fn settings(&self, choice: &[u64]) -> Vec<(String, String)> {
         self.parameters().iter().zip(choice).map(|(parameter, at)| (parameter.name.clone(), parameter.values.at(*at))).collect()
     }
@@ -204,11 +232,12 @@ mod tests {
         [[layer]]\nid = \"auto\"\ndo = \"summarize\"\nmeter = \"chars/4\"\nthreshold = 50000\n";
     const OTHER: &str = "name = \"other\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n";
 
-    fn made(texts: &[&str], set: &[&str], sample: Option<usize>) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
+    fn made(texts: &[&str], set: &[&str], sample: Option<usize>) -> Result<(Vec<Candidate>, Vec<Vec<Point>>), SweepError> {
         let source = |text: &&str| PolicySource { origin: "p.toml".to_owned(), text: (*text).to_owned() };
         let parameters: Vec<Parameter> = set.iter().map(|set| set.parse().expect(set)).collect();
         let spaces = spaces(&texts.iter().map(source).collect::<Vec<_>>(), &parameters)?;
-        candidates(&spaces, "small micro.keep_recent=2", sample, 1)
+        let (candidates, tried) = candidates(spaces, "small micro.keep_recent=2", sample, 1)?;
+        Ok((candidates, tried.into_iter().map(|tried| tried.points).collect()))
     }
 
     fn error(texts: &[&str], set: &[&str], sample: Option<usize>) -> String {
@@ -231,7 +260,7 @@ mod tests {
             ("small auto.threshold=40k", "3 40k"),
         ];
         assert_eq!(names(&candidates), expected.map(|(name, settings)| (name, settings.to_owned())));
-        assert_eq!(points.iter().map(|point| point.candidate).collect::<Vec<_>>(), [1, 2, 3, 0]);
+        assert_eq!(points[0].iter().map(|point| point.candidate.0).collect::<Vec<_>>(), [1, 2, 3, 0]);
         assert_eq!(candidates[1].policy.about, "small with micro.keep_recent=2, auto.threshold=40k");
     }
 
@@ -239,7 +268,7 @@ mod tests {
     fn candidates_have_only_parameters_of_their_policy() {
         let set = ["micro.keep_recent=1,2", "auto.threshold=1k..3k:1k", "micro.min_chars=0"];
         let (candidates, points) = made(&[SMALL, OTHER], &set, None).expect("two spaces");
-        assert_eq!(points.len(), 6 + 2);
+        assert_eq!(points.iter().map(Vec::len).collect::<Vec<_>>(), [6, 2]);
         assert_eq!(candidates.len(), 2 + 6 + 2);
         assert!(candidates.iter().filter(|c| !c.is_original).all(|c| c.policy.to_toml().contains("min_chars = 0")));
         assert_eq!(candidates[9].settings, [("micro.keep_recent".to_owned(), "2".to_owned())]);
@@ -248,16 +277,15 @@ mod tests {
     #[test]
     fn equivalent_candidates_are_tried_once() {
         let (candidates, points) = made(&[SMALL], &["micro.enabled=true,false", "micro.keep_recent=1..5"], None).expect("a grid");
-        assert_eq!((points.len(), candidates.len()), (10, 1 + 4 + 1), "without the layer its setting is nothing");
+        assert_eq!((points[0].len(), candidates.len()), (10, 1 + 4 + 1), "without the layer its setting is nothing");
     }
 
     #[test]
     fn sample_is_divided_evenly_among_policies() {
         let set = ["micro.keep_recent=1..3", "auto.threshold=1..1000000"];
         let (_, points) = made(&[SMALL, OTHER], &set, Some(40)).expect("a sample");
-        let count = |space: usize| points.iter().filter(|point| point.space == space).count();
-        assert_eq!((count(0), count(1)), (37, 3), "the small space is tried whole, the rest is the other's");
-        assert_eq!(made(&[OTHER], &set[..1], Some(40)).expect("all").1.len(), 3);
+        assert_eq!((points[0].len(), points[1].len()), (37, 3), "the small space is tried whole, the rest is the other's");
+        assert_eq!(made(&[OTHER], &set[..1], Some(40)).expect("all").1[0].len(), 3);
     }
 
     #[test]

@@ -6,19 +6,23 @@ use std::collections::BTreeSet;
 const MAX_COMPARED: usize = 12;
 
 /// Returns as many members of the front as a table can show, evenly spaced along `position`, with both ends and the recommended one.
-pub fn evenly_spaced(front: &[usize], recommended: Option<usize>, position: impl Fn(usize) -> Option<f64>) -> BTreeSet<usize> {
+pub fn evenly_spaced<Id: Copy + Ord>(
+    front: &[Id],
+    recommended: Option<Id>,
+    position: impl Fn(Id) -> Option<f64>,
+) -> BTreeSet<Id> {
     let mut along = front.to_vec();
-    let position = |at: usize| position(at).unwrap_or(f64::NAN);
+    let position = |at: Id| position(at).unwrap_or(f64::NAN);
     along.sort_by(|a, b| position(*a).total_cmp(&position(*b)).then(a.cmp(b)));
     let last = along.len().saturating_sub(1);
     let room = MAX_COMPARED.min(along.len());
-    let mut spread: BTreeSet<usize> = (0..room).map(|place| along[place * last / room.saturating_sub(1).max(1)]).collect();
+    let mut spread: BTreeSet<Id> = (0..room).map(|place| along[place * last / room.saturating_sub(1).max(1)]).collect();
     if let Some(recommended) = recommended
         && !spread.contains(&recommended)
     {
         // The recommended member replaces its neighbour in the table, so that both ends stay.
-        let is_end = |at: &usize| along.first() == Some(at) || along.last() == Some(at);
-        let place = |at: usize| along.iter().position(|member| *member == at).unwrap_or(0);
+        let is_end = |at: &Id| along.first() == Some(at) || along.last() == Some(at);
+        let place = |at: Id| along.iter().position(|member| *member == at).unwrap_or(0);
         let near = spread.iter().copied().filter(|at| !is_end(at));
         let nearest = near.min_by_key(|at| place(*at).abs_diff(place(recommended)));
         nearest.map(|at| spread.remove(&at));

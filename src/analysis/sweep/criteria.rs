@@ -72,10 +72,15 @@ impl Criteria {
         Ok(Self { objectives, conditions, columns })
     }
 
+    /// Returns the place of a column among all of them.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.id == id)
+    }
+
     /// Returns how far totals, in the order of the columns, are from meeting all conditions; 0 if they meet them.
     pub fn missed_by(&self, totals: &[Option<f64>]) -> f64 {
         let missed = |condition: &Condition| {
-            let at = self.columns.iter().position(|column| column.id == condition.column)?;
+            let at = self.position(&condition.column)?;
             Some(missed_by(condition, &self.columns[at], totals[at]))
         };
         self.conditions.iter().filter_map(missed).sum()

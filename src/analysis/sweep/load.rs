@@ -1,6 +1,6 @@
 //! Turns the description of a sweep into what the search needs.
 
-use super::{Candidate, Criteria, Parameter, Point, Space, SweepError, candidates, spaces};
+use super::{Candidate, Criteria, Parameter, SweepError, TriedSpace, candidates, spaces};
 use crate::analysis::spec::{Loaded, Resources, SpecError, StudySpec, SweepSpec, record};
 use crate::analysis::study::Study;
 use crate::llm::client::Address;
@@ -11,8 +11,8 @@ use crate::results::saved::StudyRecord;
 pub struct LoadedSweep {
     /// A study without policies: each round sets its own.
     pub study: Study,
-    pub spaces: Vec<Space>,
-    pub candidates: (Vec<Candidate>, Vec<Point>),
+    pub candidates: Vec<Candidate>,
+    pub spaces: Vec<TriedSpace>,
     pub criteria: Criteria,
     /// Whether the candidates are a sample, so that bad ones are dropped early.
     pub is_sampled: bool,
@@ -42,11 +42,11 @@ impl LoadedSweep {
         }
         let plain = StudySpec { set: Vec::new(), bounds: false, ..spec.clone() };
         let Loaded { study, record: StudyRecord { files, .. }, .. } = plain.load(resources)?;
-        let candidates = candidates(&spaces, &study.baseline.name, search.sample, study.seed)?;
+        let (candidates, spaces) = candidates(spaces, &study.baseline.name, search.sample, study.seed)?;
         Ok(Self {
             study: Study { policies: Vec::new(), ..study },
-            spaces,
             candidates,
+            spaces,
             criteria,
             is_sampled: search.sample.is_some(),
             holdout: search.holdout,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{LoadedSweep, Round, Search, SearchResult, SessionTable, Split, SweepError, TranscriptSize, confirm};
+use super::{LoadedSweep, Round, Search, SearchResult, SessionId, SessionTable, Split, SweepError, TranscriptSize, confirm};
 use crate::analysis::corpus::{self, Analysed, Corpus, Monitor, Processed, RunError, Source};
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, with_bounds};
@@ -71,7 +71,7 @@ impl SweepRun {
             return Err(SweepError::Wrong("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
         let split = sessions.split(holdout.unwrap_or_else(|| sessions.default_holdout()), study.seed)?;
-        let search = Search::new(spaces, candidates, criteria, split.clone(), is_sampled, study.seed);
+        let search = Search::new(candidates, spaces, criteria, split.clone(), is_sampled, study.seed);
         let rounds = Rounds { study, split, sessions, coverage, record, done: 0, checkpoints: Vec::new() };
         Ok(Self { search, rounds })
     }
@@ -158,9 +158,8 @@ impl Rounds {
         let study = &self.study;
         let is_held_out = !self.split.held_out.is_empty();
         let sessions = if is_held_out { &self.split.held_out } else { &self.split.develop };
-        let sessions: HashSet<usize> = sessions.iter().copied().collect();
-        let calls: u64 = sessions.iter().map(|session| self.sessions.calls(*session)).sum();
-        monitor.step(calls * study.policies.len() as u64);
+        let sessions: HashSet<SessionId> = sessions.iter().copied().collect();
+        monitor.step(self.sessions.calls_of(&sessions) * study.policies.len() as u64);
         let work = |source: Source, reading: &Reading| {
             let result = study.transcript(source.name, reading, None);
             source.replayed(reading, study.policies.len());
@@ -187,7 +186,7 @@ impl Rounds {
         &self,
         corpus: &dyn Corpus,
         monitor: &dyn Monitor,
-        sessions: &HashSet<usize>,
+        sessions: &HashSet<SessionId>,
         saved: impl Fn(Source) -> Option<T> + Sync,
         work: impl Fn(Source, &Reading) -> T + Sync,
     ) -> Result<(Vec<T>, usize), RunError> {

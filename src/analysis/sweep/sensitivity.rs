@@ -2,7 +2,7 @@
 
 use crate::results::saved::{Objective, SensitivityRow};
 
-use super::candidate::Point;
+use super::candidate::{CandidateId, Point, TriedSpace};
 use super::space::Space;
 
 /// Above this number, values are grouped: if every configuration had its own value, a parameter would explain everything.
@@ -11,21 +11,18 @@ const MAX_UNGROUPED: u64 = 12;
 /// Number of groups of neighbouring values.
 const GROUPS: u64 = 8;
 
-/// Returns the effect of every parameter on every objective. `totals` are the objectives by candidate.
+/// Returns the effect of every parameter on every objective. `total` returns the total of a candidate by the index of the objective.
 pub fn sensitivity_rows(
-    spaces: &[Space],
-    points: &[Point],
+    spaces: &[TriedSpace],
     objectives: &[Objective],
-    totals: &[Vec<Option<f64>>],
+    total: impl Fn(CandidateId, usize) -> Option<f64>,
 ) -> Vec<SensitivityRow> {
     let mut rows = Vec::new();
-    for (space_at, space) in spaces.iter().enumerate() {
-        let points: Vec<&Point> = points.iter().filter(|point| point.space == space_at).collect();
+    for TriedSpace { space, points } in spaces {
         for (parameter_at, parameter) in space.parameters().iter().enumerate() {
             let grouping = Grouping::new(space, parameter_at);
             for (at, objective) in objectives.iter().enumerate() {
-                let value =
-                    |point: &&Point| Some((grouping.group_of(point.choice[parameter_at]), totals.get(point.candidate)?[at]?));
+                let value = |point: &Point| Some((grouping.group_of(point.choice[parameter_at]), total(point.candidate, at)?));
                 let Some((share, means)) = first_order(&points.iter().filter_map(value).collect::<Vec<_>>()) else {
                     continue;
                 };

@@ -51,23 +51,28 @@ impl TranscriptSize {
     }
 }
 
+/// Number of a session in a [`SessionTable`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub usize);
+
 /// All sessions with calls, numbered in the order of the transcripts. Copies of other transcripts have none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionTable {
+    /// By session.
     calls: Vec<u64>,
     /// Transcripts left out as copies, and the transcripts that have their calls.
     copies: Vec<(String, String)>,
     /// By transcript, then by conversation.
-    session_of: HashMap<String, HashMap<String, usize>>,
+    session_of: HashMap<String, HashMap<String, SessionId>>,
 }
 
-/// Sessions to develop on and sessions held out, by number.
+/// Sessions to develop on and sessions held out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
     /// In the order in which halving uses them.
-    pub develop: Vec<usize>,
+    pub develop: Vec<SessionId>,
     /// Ascending; empty if none are held out.
-    pub held_out: Vec<usize>,
+    pub held_out: Vec<SessionId>,
 }
 
 impl SessionTable {
@@ -88,7 +93,7 @@ impl SessionTable {
                     table.calls.push(0);
                 }
                 table.calls[number] += calls;
-                table.session_of.entry(transcript.clone()).or_default().insert(conversation.clone(), number);
+                table.session_of.entry(transcript.clone()).or_default().insert(conversation.clone(), SessionId(number));
             }
         }
         table
@@ -110,17 +115,22 @@ impl SessionTable {
     }
 
     /// Returns the recorded calls of a session.
-    pub fn calls(&self, session: usize) -> u64 {
-        self.calls.get(session).copied().unwrap_or(0)
+    pub fn calls(&self, session: SessionId) -> u64 {
+        self.calls.get(session.0).copied().unwrap_or(0)
+    }
+
+    /// Returns the recorded calls of several sessions together.
+    pub fn calls_of<'a>(&self, sessions: impl IntoIterator<Item = &'a SessionId>) -> u64 {
+        sessions.into_iter().map(|session| self.calls(*session)).sum()
     }
 
     /// Returns the session of a conversation; `None` if it has no call.
-    pub fn session(&self, transcript: &str, conversation: &str) -> Option<usize> {
+    pub fn session(&self, transcript: &str, conversation: &str) -> Option<SessionId> {
         self.session_of.get(transcript)?.get(conversation).copied()
     }
 
     /// Returns whether a transcript contains a conversation of one of these sessions.
-    pub fn holds(&self, transcript: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
+    pub fn holds(&self, transcript: &str, is_wanted: impl Fn(SessionId) -> bool) -> bool {
         self.session_of.get(transcript).is_some_and(|sessions| sessions.values().any(|session| is_wanted(*session)))
     }
 
@@ -142,9 +152,9 @@ impl SessionTable {
                 plural(all, "session")
             )));
         }
-        let mut sessions: Vec<usize> = (0..all).collect();
+        let mut sessions: Vec<SessionId> = (0..all).map(SessionId).collect();
         sessions.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let mut apart: Vec<usize> = sessions.drain(..if held_out > 0.0 { held_out_of(all) } else { 0 }).collect();
+        let mut apart: Vec<SessionId> = sessions.drain(..if held_out > 0.0 { held_out_of(all) } else { 0 }).collect();
         apart.sort_unstable();
         Ok(Split { develop: sessions, held_out: apart })
     }
@@ -172,11 +182,12 @@ mod tests {
     #[test]
     fn split_keeps_sub_agents_and_trials_with_their_session() {
         let table = table();
-        assert_eq!((table.sessions(), table.calls(0), table.calls(1), table.calls(2)), (10, 17, 2, 4));
-        assert_eq!(table.session("a/s/subagents/agent-2.jsonl", "agent-2"), Some(0));
+        assert_eq!((table.sessions(), [0, 1, 2].map(|n| table.calls(SessionId(n)))), (10, [17, 2, 4]));
+        assert_eq!(table.calls_of(&[SessionId(0), SessionId(2), SessionId(99)]), 21);
+        assert_eq!(table.session("a/s/subagents/agent-2.jsonl", "agent-2"), Some(SessionId(0)));
         assert_eq!(table.session("list.json", "17-trial1"), table.session("list.json", "17"));
         assert_eq!(table.session("list.json", "19"), None, "no call, nothing to replay");
-        assert!(table.holds("list.json", |session| session == 2) && !table.holds("list.json", |session| session == 0));
+        assert!(table.holds("list.json", |session| session.0 == 2) && !table.holds("list.json", |session| session.0 == 0));
     }
 
     #[test]
@@ -186,7 +197,7 @@ mod tests {
         assert_eq!((split.develop.len(), split.held_out.len()), (7, 3));
         let mut all = [split.develop.clone(), split.held_out.clone()].concat();
         all.sort_unstable();
-        assert_eq!(all, (0..10).collect::<Vec<_>>());
+        assert_eq!(all, (0..10).map(SessionId).collect::<Vec<_>>());
         assert_eq!(split, table.split(0.3, 1).expect("the same"));
         assert!((2..20).any(|seed| table.split(0.3, seed).expect("as many").held_out != split.held_out));
         assert!(table.split(0.0, 1).expect("none").held_out.is_empty());

@@ -329,7 +329,7 @@ fn every_preset_with_settings_has_values_to_try() {
     for preset in PRESETS.iter().filter(|preset| !["keep-all", "drop-all", "recorded"].contains(&preset.name)) {
         let source = PolicySource { origin: preset.name.to_owned(), text: preset.toml.to_owned() };
         let spaces = spaces(&[source], &[]).unwrap_or_else(|error| panic!("{error}"));
-        let (tried, _) = candidates(&spaces, "keep-all", None, 1).unwrap_or_else(|error| panic!("{error}"));
+        let (tried, _) = candidates(spaces, "keep-all", None, 1).unwrap_or_else(|error| panic!("{error}"));
         assert!((3..=200).contains(&tried.len()), "{}: {}", preset.name, tried.len());
     }
     let results = run([&SWEEP[..5], &["observation-mask", "--tokenizer", "chars/4", "-q", "-o", "json"]].concat()).json();
