@@ -96,36 +96,14 @@ impl CutRule {
         }
     }
 
-    fn move_back(self, context: &Context, mut tail: usize, known: &mut KnownRun) -> usize {
-        let message_at = |at: usize| context.messages().get(at);
-        let splits_batch = |at: usize| {
-            let follows_calls = |at: usize| uses_tools(context, &context.messages()[at - 1]);
-            at > 0 && continues_batch(context, at) && (self != CutRule::PullBack || follows_calls(at))
-        };
+    fn move_back(self, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
         match self {
-            CutRule::Anywhere => {}
-            CutRule::PullBack => tail -= usize::from(splits_batch(tail)),
-            CutRule::Batch => {
-                while splits_batch(tail) {
-                    tail -= 1;
-                }
-            }
-            CutRule::Run => {
-                let is_tool_work = |at: usize| message_at(at).is_some_and(|message| holds_tools(context, message));
-                let from = tail;
-                let knows = |at: usize, known: &KnownRun| known.moves == context.moves() && known.from == at && known.start < at;
-                while tail > 0 && is_tool_work(tail) && is_tool_work(tail - 1) {
-                    tail = if knows(tail, known) { known.start } else { tail - 1 };
-                }
-                *known = KnownRun { from, start: tail, moves: context.moves() };
-            }
-            CutRule::Turn | CutRule::Typed => {
-                while tail > 0 && message_at(tail).is_some_and(|message| !message.typed) || splits_batch(tail) {
-                    tail -= 1;
-                }
-            }
+            CutRule::Anywhere => tail,
+            CutRule::PullBack => tail - usize::from(splits_from_calls(context, tail)),
+            CutRule::Batch => start_of_batch(context, tail),
+            CutRule::Run => known.start_of_run(context, tail),
+            CutRule::Turn | CutRule::Typed => start_of_turn(context, tail),
         }
-        tail
     }
 
     fn move_forward(self, context: &Context, tail: usize) -> usize {
@@ -157,6 +135,49 @@ pub struct KnownRun {
     moves: u32,
 }
 
+impl KnownRun {
+    /// Returns the start of the run around a position, and remembers it; the position itself if it is in no run.
+    fn start_of_run(&mut self, context: &Context, from: usize) -> usize {
+        let mut start = from;
+        while start > 0 && holds_tools(context, start) && holds_tools(context, start - 1) {
+            start = if self.is_known(context, start) { self.start } else { start - 1 };
+        }
+        *self = Self { from, start, moves: context.moves() };
+        start
+    }
+
+    fn is_known(&self, context: &Context, position: usize) -> bool {
+        self.moves == context.moves() && self.from == position && self.start < position
+    }
+}
+
+/// Returns the position of the response whose batch a position is in, or else the position.
+fn start_of_batch(context: &Context, mut at: usize) -> usize {
+    while splits_batch(context, at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Returns the position of the newest typed message up to a position; 0 if there is none. A position behind the last message stays.
+fn start_of_turn(context: &Context, mut at: usize) -> usize {
+    let is_inside = |at: usize| at > 0 && context.messages().get(at).is_some_and(|message| !message.typed);
+    while is_inside(at) || splits_batch(context, at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Returns whether a cut at this position separates a batch from its begin.
+fn splits_batch(context: &Context, at: usize) -> bool {
+    at > 0 && continues_batch(context, at)
+}
+
+/// Returns whether a cut at this position separates results from the calls just before them.
+fn splits_from_calls(context: &Context, at: usize) -> bool {
+    splits_batch(context, at) && uses_tools(context, &context.messages()[at - 1])
+}
+
 /// Returns whether a message belongs to the batch before it: it holds results, or a further call of the same response.
 pub(super) fn continues_batch(context: &Context, at: usize) -> bool {
     let Some(message) = context.messages().get(at) else { return false };
@@ -173,8 +194,10 @@ pub(super) fn holds_results(context: &Context, message: &ContextMessage) -> bool
     message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolResult(_)))
 }
 
-fn holds_tools(context: &Context, message: &ContextMessage) -> bool {
-    uses_tools(context, message) || holds_results(context, message)
+/// Returns whether there is a message at this position that calls tools or holds results.
+fn holds_tools(context: &Context, at: usize) -> bool {
+    let message = context.messages().get(at);
+    message.is_some_and(|message| uses_tools(context, message) || holds_results(context, message))
 }
 
 /// Returns whether it is a response that calls tools.
