@@ -1,6 +1,7 @@
 //! What changed between two results: by policy, column and conversation. Only conversations that both have are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -78,126 +79,190 @@ pub struct Moved {
 
 /// Compares two results.
 pub fn changes(before: &Results, after: &Results) -> Changes {
-    let (old, new) = (places(before), places(after));
-    let shared: BTreeSet<_> = old.intersection(&new).copied().collect();
-    let name = |(transcript, conversation): &(&str, &str)| format!("{transcript} {conversation}");
-    let rows = |results: &Results| -> Vec<Row> {
-        results.rows.iter().filter(|row| row.bound_of.is_none() && shared.contains(&place(row))).cloned().collect()
-    };
-    let (old_rows, new_rows) = (rows(before), rows(after));
-    let (old_totals, new_totals) = (totals(before, &old_rows), totals(after, &new_rows));
-    let only = |of: &BTreeMap<String, Values>, others: &BTreeMap<String, Values>| -> Vec<String> {
-        of.keys().filter(|policy| !others.contains_key(*policy) && !Role::of(policy).is_bound()).cloned().collect()
-    };
-    let mut policies_before = only(&old_totals, &new_totals);
-    let mut policies_after = only(&new_totals, &old_totals);
-    let mut pairs: Vec<(String, String)> = old_totals
-        .keys()
-        .filter(|policy| new_totals.contains_key(*policy))
-        .map(|policy| (policy.clone(), policy.clone()))
-        .collect();
-    pairs.retain(|(policy, _)| !Role::of(policy).is_bound());
-    if let ([one], [other]) = (&policies_before[..], &policies_after[..]) {
-        pairs.push((one.clone(), other.clone()));
-        (policies_before, policies_after) = (Vec::new(), Vec::new());
-    }
+    let (conversations_before, conversations_after) = (conversations(before), conversations(after));
+    let shared: BTreeSet<_> = conversations_before.intersection(&conversations_after).copied().collect();
+    let sides = Sides { before: Side::new(before, &shared), after: Side::new(after, &shared) };
+    let Policies { pairs, only_before, only_after } = Policies::new(&sides);
     let columns: Vec<&Column> = before.columns.iter().filter(|column| after.column(&column.id).is_some()).collect();
-    let policies = pairs.iter().map(|(one, other)| {
-        let of = |column: &Column| ColumnChange::new(column, &old_totals[one], &new_totals[other]);
-        PolicyChange {
-            policy: one.clone(),
-            now: (one != other).then(|| other.clone()),
-            settings: settings(toml(before, one), toml(after, other)),
-            columns: columns.iter().map(|column| of(column)).filter(ColumnChange::is_change).collect(),
-            key: KEY_COLUMNS
-                .iter()
-                .filter_map(|id| columns.iter().find(|column| column.id == *id))
-                .map(|column| of(column))
-                .collect(),
-        }
-    });
     let programs = [before, after].map(|results| results.program.as_ref().map(|program| program.version.clone()));
     Changes {
         programs: (programs[0] != programs[1]).then_some(programs),
         conversations: shared.len(),
-        only_before: old.difference(&new).map(name).collect(),
-        only_after: new.difference(&old).map(name).collect(),
-        policies: policies.collect(),
-        policies_before,
-        policies_after,
-        moved: moved(&columns, &pairs, &old_rows, &new_rows),
+        only_before: conversations_before.difference(&conversations_after).map(ConversationKey::to_string).collect(),
+        only_after: conversations_after.difference(&conversations_before).map(ConversationKey::to_string).collect(),
+        policies: pairs.iter().map(|pair| pair.change(&sides, &columns)).collect(),
+        policies_before: only_before,
+        policies_after: only_after,
+        moved: moved(&sides, &pairs, &columns),
     }
 }
 
-fn place(row: &Row) -> (&str, &str) {
-    (&row.transcript, &row.conversation)
+/// A conversation, by the name of its transcript and its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ConversationKey<'a> {
+    transcript: &'a str,
+    conversation: &'a str,
 }
 
-fn places(results: &Results) -> BTreeSet<(&str, &str)> {
-    results.rows.iter().map(place).collect()
+impl<'a> ConversationKey<'a> {
+    fn of(row: &'a Row) -> Self {
+        Self { transcript: &row.transcript, conversation: &row.conversation }
+    }
 }
 
-/// The totals of each policy over these rows.
-fn totals(results: &Results, rows: &[Row]) -> BTreeMap<String, Values> {
-    summarise(&results.columns, rows).into_iter().map(|summary| (summary.policy, summary.values)).collect()
+impl fmt::Display for ConversationKey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.transcript, self.conversation)
+    }
 }
 
-fn toml<'a>(results: &'a Results, policy: &str) -> &'a str {
-    results.policies.iter().find(|text| text.name == policy).map_or("", |text| &text.toml)
+fn conversations(results: &Results) -> BTreeSet<ConversationKey<'_>> {
+    results.rows.iter().map(ConversationKey::of).collect()
+}
+
+/// The two results, without what is not compared.
+struct Sides<'a> {
+    before: Side<'a>,
+    after: Side<'a>,
+}
+
+struct Side<'a> {
+    results: &'a Results,
+    /// Those of the shared conversations, without bounds of policies.
+    rows: Vec<Row>,
+    /// The totals of each policy over these rows.
+    totals: BTreeMap<String, Values>,
+}
+
+impl<'a> Side<'a> {
+    fn new(results: &'a Results, shared: &BTreeSet<ConversationKey>) -> Self {
+        let is_compared = |row: &&Row| row.bound_of.is_none() && shared.contains(&ConversationKey::of(row));
+        let rows: Vec<Row> = results.rows.iter().filter(is_compared).cloned().collect();
+        let summaries = summarise(&results.columns, &rows).into_iter();
+        Self { results, totals: summaries.map(|summary| (summary.policy, summary.values)).collect(), rows }
+    }
+
+    /// Returns the policies that are not bounds, sorted.
+    fn policies(&self) -> impl Iterator<Item = &String> {
+        self.totals.keys().filter(|policy| !Role::of(policy).is_bound())
+    }
+
+    /// Returns those of its policies that the other side does not have.
+    fn policies_without(&self, other: &Self) -> Vec<String> {
+        self.policies().filter(|policy| !other.totals.contains_key(*policy)).cloned().collect()
+    }
+
+    fn toml(&self, policy: &str) -> &str {
+        self.results.policies.iter().find(|text| text.name == policy).map_or("", |text| &text.toml)
+    }
+}
+
+/// Which policies are compared, and which only one side has.
+struct Policies {
+    pairs: Vec<PolicyPair>,
+    only_before: Vec<String>,
+    only_after: Vec<String>,
+}
+
+/// A policy by its name in either result.
+struct PolicyPair {
+    before: String,
+    after: String,
+}
+
+impl Policies {
+    /// Pairs policies of one name; also the only policy that the one side lacks with the only one that the other side lacks.
+    fn new(Sides { before, after }: &Sides) -> Self {
+        let shared = before.policies().filter(|policy| after.totals.contains_key(*policy));
+        let mut pairs: Vec<PolicyPair> =
+            shared.map(|policy| PolicyPair { before: policy.clone(), after: policy.clone() }).collect();
+        let (mut only_before, mut only_after) = (before.policies_without(after), after.policies_without(before));
+        if only_before.len() == 1 && only_after.len() == 1 {
+            let renamed = only_before.drain(..).zip(only_after.drain(..));
+            pairs.extend(renamed.map(|(before, after)| PolicyPair { before, after }));
+        }
+        Self { pairs, only_before, only_after }
+    }
+}
+
+impl PolicyPair {
+    fn change(&self, sides: &Sides, columns: &[&Column]) -> PolicyChange {
+        let (before, after) = (&sides.before.totals[&self.before], &sides.after.totals[&self.after]);
+        let of_column = |column: &&Column| ColumnChange::new(column, before, after);
+        let key_columns = KEY_COLUMNS.iter().filter_map(|id| columns.iter().find(|column| column.id == *id));
+        PolicyChange {
+            policy: self.before.clone(),
+            now: (self.before != self.after).then(|| self.after.clone()),
+            settings: changed_settings(sides.before.toml(&self.before), sides.after.toml(&self.after)),
+            columns: columns.iter().map(of_column).filter(ColumnChange::is_change).collect(),
+            key: key_columns.map(of_column).collect(),
+        }
+    }
 }
 
 /// The lines that only one of two policy files has. Names and remarks are not compared, and an old name of a setting is its present
 /// one.
-fn settings(before: &str, after: &str) -> Vec<String> {
+fn changed_settings(before: &str, after: &str) -> Vec<String> {
+    let (old, new) = (lines_with_layers(&with_present_names(before)), lines_with_layers(&with_present_names(after)));
+    [only_in('-', &old, &new), only_in('+', &new, &old)].concat()
+}
+
+fn with_present_names(toml: &str) -> String {
+    Policy::parse(toml, "", &[]).map_or(toml.to_owned(), |policy| policy.to_toml())
+}
+
+/// The settings of a policy file, a line each. A line may be in several layers, so it is named with its layer.
+fn lines_with_layers(toml: &str) -> Vec<String> {
     let is_setting = |line: &&str| !line.trim().is_empty() && !line.starts_with("name =") && !line.starts_with("about =");
-    // A line may be in several layers, so it is named with its layer.
-    let named = |toml: &str| {
-        let mut layer = String::new();
-        let mut named: Vec<String> = Vec::new();
-        for line in toml.lines().filter(is_setting) {
-            if line.starts_with('[') {
-                layer.clear();
-            }
-            if let Some(id) = line.strip_prefix("id = ") {
-                layer = format!("{}: ", id.trim_matches('"'));
-            } else {
-                named.push(format!("{layer}{line}"));
-            }
+    let mut layer = String::new();
+    let mut named: Vec<String> = Vec::new();
+    for line in toml.lines().filter(is_setting) {
+        if line.starts_with('[') {
+            layer.clear();
         }
-        named
-    };
-    let present = |toml: &str| Policy::parse(toml, "", &[]).map_or(toml.to_owned(), |policy| policy.to_toml());
-    let (old, new) = (named(&present(before)), named(&present(after)));
-    let only = |sign: char, of: &[String], others: &[String]| {
-        let lines = of.iter().filter(|line| !others.contains(line)).map(|line| format!("{sign} {line}"));
-        lines.collect::<Vec<_>>()
-    };
-    [only('-', &old, &new), only('+', &new, &old)].concat()
+        match line.strip_prefix("id = ") {
+            Some(id) => layer = format!("{}: ", id.trim_matches('"')),
+            None => named.push(format!("{layer}{line}")),
+        }
+    }
+    named
+}
+
+/// The lines that the others do not have, each with a sign.
+fn only_in(sign: char, lines: &[String], others: &[String]) -> Vec<String> {
+    lines.iter().filter(|line| !others.contains(line)).map(|line| format!("{sign} {line}")).collect()
 }
 
 /// The rows whose cost changed; if no row has a price, those whose tokens changed.
-fn moved(columns: &[&Column], pairs: &[(String, String)], before: &[Row], after: &[Row]) -> Vec<Moved> {
-    let later: BTreeMap<(&str, &str, &str), &Row> =
-        after.iter().map(|row| ((row.policy.as_str(), row.transcript.as_str(), row.conversation.as_str()), row)).collect();
-    let now: BTreeMap<&str, &str> = pairs.iter().map(|(one, other)| (one.as_str(), other.as_str())).collect();
-    let of_column = |id: &str| -> Vec<Moved> {
-        let Some(column) = columns.iter().find(|column| column.id == id) else { return Vec::new() };
-        let moved = before.iter().filter_map(|row| {
-            let other = later.get(&(*now.get(row.policy.as_str())?, row.transcript.as_str(), row.conversation.as_str()))?;
-            let change = ColumnChange::new(column, &row.values, &other.values);
-            let hit = [row, other].map(|row| row.values.get(retention::HIT));
-            let Row { policy, transcript, conversation, .. } = row.clone();
-            change.is_change().then_some(Moved { policy, transcript, conversation, change, hit })
-        });
-        moved.collect()
-    };
-    let mut moved = of_column(cost::USD);
+fn moved(sides: &Sides, pairs: &[PolicyPair], columns: &[&Column]) -> Vec<Moved> {
+    let mut moved = moved_in(cost::USD, sides, pairs, columns);
     if moved.is_empty() {
-        moved = of_column(tokens::SENT);
+        moved = moved_in(tokens::SENT, sides, pairs, columns);
     }
     let size = |moved: &Moved| moved.change.difference().map_or(0.0, f64::abs);
     moved.sort_by(|a, b| size(b).total_cmp(&size(a)));
     moved
+}
+
+/// The rows that changed in one column.
+fn moved_in(id: &str, sides: &Sides, pairs: &[PolicyPair], columns: &[&Column]) -> Vec<Moved> {
+    let Some(column) = columns.iter().find(|column| column.id == id) else { return Vec::new() };
+    let later: BTreeMap<(&str, ConversationKey), &Row> =
+        sides.after.rows.iter().map(|row| ((row.policy.as_str(), ConversationKey::of(row)), row)).collect();
+    let name_after: BTreeMap<&str, &str> = pairs.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
+    let later_than = |row: &Row| later.get(&(*name_after.get(row.policy.as_str())?, ConversationKey::of(row))).copied();
+    let rows = sides.before.rows.iter();
+    rows.filter_map(|row| Some(Moved::new(column, row, later_than(row)?))).filter(|moved| moved.change.is_change()).collect()
+}
+
+impl Moved {
+    fn new(column: &Column, before: &Row, after: &Row) -> Self {
+        let Row { policy, transcript, conversation, .. } = before;
+        let [policy, transcript, conversation] = [policy, transcript, conversation].map(Clone::clone);
+        let change = ColumnChange::new(column, &before.values, &after.values);
+        let hit = [before, after].map(|row| row.values.get(retention::HIT));
+        Self { policy, transcript, conversation, change, hit }
+    }
 }
 
 impl ColumnChange {

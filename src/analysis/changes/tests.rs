@@ -80,7 +80,7 @@ fn settings_are_named_with_their_layer() {
             "name = \"p\"\n\n[[layer]]\nid = \"micro\"\nkeep_recent = 3\n\n[[layer]]\nid = \"auto\"\nthreshold = {threshold}\n"
         )
     };
-    let changed = settings(&file("167000"), &file("120000"));
+    let changed = changed_settings(&file("167000"), &file("120000"));
     assert_eq!(changed, ["- auto: threshold = 167000", "+ auto: threshold = 120000"]);
 }
 
@@ -88,7 +88,7 @@ fn settings_are_named_with_their_layer() {
 #[test]
 fn an_old_name_of_a_setting_is_no_change() {
     let file = |setting: &str| format!("name = \"p\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n{setting}\n");
-    assert!(settings(&file("keep_recent = 3"), &file("keep_recent_results = 3")).is_empty());
-    let changed = settings(&file("keep_recent = 3"), &file("keep_recent_results = 5"));
+    assert!(changed_settings(&file("keep_recent = 3"), &file("keep_recent_results = 3")).is_empty());
+    let changed = changed_settings(&file("keep_recent = 3"), &file("keep_recent_results = 5"));
     assert_eq!(changed, ["- micro: keep_recent_results = 3", "+ micro: keep_recent_results = 5"]);
 }
