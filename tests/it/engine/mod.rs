@@ -2,6 +2,7 @@
 
 pub mod batches;
 pub mod cases;
+pub mod faults;
 pub mod laws;
 pub mod oracles;
 pub mod reference;
