@@ -145,6 +145,35 @@ mod tests {
         assert!(!dominates(&[0.70, 0.10], &[0.70, 0.10], &[0.0, 0.0]));
     }
 
+    /// A quarter more is within a tolerance of a quarter, in each loss; a quarter less is no better. An eighth beyond, it is.
+    #[test]
+    fn difference_of_exactly_the_tolerance_does_not_count() {
+        let quarter = [0.25, 0.25];
+        assert!(!dominates(&[0.5, 0.5], &[0.75, 0.5], &quarter), "better by the tolerance");
+        assert!(dominates(&[0.375, 0.5], &[0.75, 0.5], &quarter));
+        assert!(!dominates(&[0.25, 0.625], &[0.75, 0.5], &quarter), "better in one, worse in the other");
+        assert!(improves_on(&[0.25, 0.75], &[0.75, 0.5], &quarter), "worse by the tolerance in the other");
+        assert!(!improves_on(&[0.25, 0.875], &[0.75, 0.5], &quarter), "worse by more");
+        assert!(!improves_on(&[0.5, 0.75], &[0.75, 0.5], &quarter), "better by no more than the tolerance");
+    }
+
+    /// Where one candidate covers the other, the front has the one that is taken first.
+    #[test]
+    fn front_begins_with_the_smallest_sum_in_tolerances() {
+        let front_of = |losses: &[[f64; 2]], epsilons: [f64; 2]| {
+            front(&losses.iter().map(|losses| losses.to_vec()).collect::<Vec<_>>(), &epsilons)
+        };
+        // 10 + 8 = 18 tolerances against 10.5 + 7 = 17.5, although the losses themselves are 12 against 12.25.
+        assert_eq!(front_of(&[[10.0, 2.0], [10.5, 1.75]], [1.0, 0.25]), [1]);
+        assert_eq!(front_of(&[[10.0, 2.0], [11.0, 1.75]], [1.0, 0.25]), [0], "18 against 11 + 7: the smaller first loss");
+        assert_eq!(front_of(&[[11.0, 1.75], [10.0, 2.0]], [1.0, 0.25]), [1], "the same in the other order");
+        // Without a tolerance a loss is measured in ones: 1 + 2 = 3 against 1.5 + 1. The second is taken first and does not cover the first.
+        assert_eq!(front_of(&[[1.0, 0.5], [1.5, 0.25]], [0.0, 0.25]), [0, 1]);
+        assert_eq!(front_of(&[[1.0, 0.5], [2.5, 0.25]], [0.0, 0.25]), [0], "3 against 2.5 + 1");
+        // An infinite loss is counted before any sum: 4 tolerances and one infinite loss against 5 + 4.8.
+        assert_eq!(front_of(&[[f64::INFINITY, 1.0], [5.0, 1.2]], [1.0, 0.25]), [1]);
+    }
+
     /// On paper: of four points on a line, the two inner ones have both neighbours at two thirds of the range in each loss.
     #[test]
     fn crowding_distance_equals_published_example() {
@@ -153,6 +182,20 @@ mod tests {
         assert!((distances[1] - 4.0 / 3.0).abs() < 1e-12 && (distances[2] - 4.0 / 3.0).abs() < 1e-12);
         assert_eq!((distances[0], distances[3]), (f64::INFINITY, f64::INFINITY));
         assert_eq!(crowding(&line, &[2]), [0.0], "alone it has no range");
+    }
+
+    #[test]
+    fn crowding_distance_of_one_loss_is_counted_by_hand() {
+        let endless = f64::INFINITY;
+        let of = |losses: &[f64], of: &[usize]| crowding(&losses.iter().map(|loss| vec![*loss]).collect::<Vec<_>>(), of);
+        assert_eq!(of(&[7.0, 7.0, 7.0], &[0, 1, 2]), [0.0; 3], "all the same");
+        assert_eq!(of(&[endless, endless], &[0, 1]), [0.0; 2], "infinite less infinite is no number");
+        assert_eq!(of(&[0.0, 1.0, endless], &[0, 1, 2]), [endless, 0.0, endless], "an infinite part of an infinite range");
+        // The range is 4. The neighbours of 2 are 4 apart; those of 1 and of 3 are 3 apart.
+        assert_eq!(of(&[1.0, 5.0, 2.0], &[0, 1, 2]), [endless, endless, 1.0]);
+        assert_eq!(of(&[0.0, 3.0, 1.0, 4.0], &[0, 1, 2, 3]), [endless, 0.75, 0.75, endless]);
+        // Of two that are equal, the one with the smaller index is at the end.
+        assert_eq!(of(&[0.0, 0.0, 1.0], &[1, 0, 2]), [1.0, endless, endless]);
     }
 
     /// Reference implementation: removes what nothing dominates, again and again.
