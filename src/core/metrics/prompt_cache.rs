@@ -293,3 +293,34 @@ pub fn prefix_edit(policy: &Policy, change: &Change) -> Option<usize> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::context::ChangeKind;
+
+    const POLICY: &str = r#"
+        name = "three"
+        layer = [{ id = "a", do = "clear" }, { id = "b", do = "clear" }, { id = "server", do = "clear", scope = "server" }]
+    "#;
+
+    /// An edit at a message; without a layer it is the record's.
+    fn change(layer: Option<usize>, at: usize) -> Change {
+        let cause = layer.map_or(Cause::Record, Cause::Layer);
+        Change { kind: ChangeKind::Drop, cause, at, removed: Vec::new(), added: Vec::new() }
+    }
+
+    /// Edits at messages 0, 1, 2, 3, 5 and 5. Those of the record and of the server change no prefix; the later of two edits at one message
+    /// is the nearer.
+    #[test]
+    fn message_was_touched_by_the_nearest_edit_before_it() {
+        let policy = Policy::parse(POLICY, "three", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let edits = [(None, 0), (Some(2), 1), (Some(0), 2), (Some(2), 3), (Some(0), 5), (Some(1), 5)];
+        let request = Request { changes: edits.map(|(layer, at)| change(layer, at)).to_vec(), ..Request::default() };
+        let touched: Vec<_> = [0, 1, 2, 4, 5, 9].iter().map(|message| layer_that_touched(&policy, &request, *message)).collect();
+        // No edit is before the first two messages: the first of all did it.
+        assert_eq!(touched, [Some(0), Some(0), Some(0), Some(0), Some(1), Some(1)]);
+        let of_others = Request { changes: request.changes[..2].to_vec(), ..Request::default() };
+        assert_eq!(layer_that_touched(&policy, &of_others, 9), None);
+    }
+}

@@ -5,7 +5,7 @@ use recompact::engine::replay::NoObserver;
 use recompact::metrics::prompt_cache::{
     CacheEvent, CacheEventKind, CacheSetup, CacheTerms, CacheUse, InitialState, Provider, simulate, simulate_record,
 };
-use recompact::transcript::conversation::{BlockId, Conversation, Thinking, Usage};
+use recompact::transcript::conversation::{BlockId, Conversation, MINUTE, Thinking, Usage};
 
 use crate::support::generate;
 use crate::support::trace::{clear, growing, two_results};
@@ -97,6 +97,30 @@ fn eviction_happens_to_every_policy() {
     assert_eq!(third_read(2_500, &mut conversation), [2_500, 2_500], "a part of the first message was left");
     // In the middle of the first result, which `clear` replaced: it reads what it would have read.
     assert_eq!(third_read(5_000, &mut conversation), [5_000, 2_997]);
+}
+
+/// The third request comes nine minutes after the second response, and its prefix of 7,000 was cached all the same. So it is there for
+/// every policy: `clear` sends 3,010 of it, breaks the rest, and reads 2,997, as it would within the five minutes.
+#[test]
+fn prefix_that_lived_on_is_ready_and_can_be_broken() {
+    let mut conversation = two_results();
+    conversation.messages[4].time = Some(10 * MINUTE);
+    conversation.calls[2].time = Some(10 * MINUTE);
+    record(&mut conversation, &[(2_997, 0), (7_000, 2_997), (8_003, 7_000)]);
+    let events = events_of(&conversation);
+    assert_eq!(events.iter().map(|event| (event.call, event.kind)).collect::<Vec<_>>(), [(2, CacheEventKind::LivedOn)]);
+    let third = |policy: Policy, events: &[CacheEvent]| {
+        with_cache(&conversation, &trial(policy), "anthropic", events, |setup| simulate(setup)[2])
+    };
+    let ideal = third(preset_with("keep-all", &[]), &[]);
+    assert_eq!((ideal.expired, ideal.ready, ideal.read), (true, 0, 0));
+    let whole = third(preset_with("keep-all", &[]), &events);
+    assert_eq!((whole.expired, whole.ready, whole.read, whole.broken), (false, 7_000, 7_000, None));
+    let cleared = third(clear(), &events);
+    assert_eq!((cleared.expired, cleared.ready, cleared.read), (false, 3_010, 2_997));
+    // Of 4,013 tokens 1,003 are new and 2,997 are read.
+    let broken = cleared.broken.expect("the prefix was alive");
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 13, 3_990));
 }
 
 /// An unseen request had sent the second response too. That helps only a request that begins like the last one.

@@ -3,7 +3,7 @@
 use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
 use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, PROVIDERS, Provider, simulate};
-use recompact::transcript::conversation::{BlockId, Conversation};
+use recompact::transcript::conversation::{BlockId, Conversation, MINUTE, Usage};
 
 use crate::support::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
 use crate::support::trace::{clear, conversation, growing, layer, two_results};
@@ -17,22 +17,24 @@ fn keep_all() -> Policy {
 }
 
 fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: InitialState) -> Vec<CacheUse> {
+    let provider = Provider::by_name(provider).expect(provider);
+    let terms = vec![CacheTerms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
+    served_by(conversation, policy, &terms, before)
+}
+
+fn served_by(conversation: &Conversation, policy: Policy, terms: &[CacheTerms], before: InitialState) -> Vec<CacheUse> {
     let policy = Policy { cache: CacheSettings { breakpoints: Breakpoints::Best }, ..policy };
     let trial = Trial { overhead: OVERHEAD, ..Trial::new(policy) };
     let journal = trial.replay(conversation, &mut NoObserver);
-    let provider = Provider::by_name(provider).expect(provider);
-    let terms = vec![CacheTerms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
     let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
-    let setup = CacheSetup {
-        conversation,
-        policy: &trial.policy,
-        journal: &journal,
-        terms: &terms,
-        initial: before,
-        events: &[],
-        size: &size,
-    };
+    let setup =
+        CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms, initial: before, events: &[], size: &size };
     simulate(&setup)
+}
+
+/// Terms of Anthropic's cache.
+fn anthropic(long: bool, model: usize) -> CacheTerms {
+    CacheTerms { provider: Provider::by_name("anthropic").expect("a provider"), min_tokens: 1_024, long, model }
 }
 
 /// Returns the tokens of each request, and the tokens it read with breakpoints at the best places and at the ends.
@@ -49,6 +51,8 @@ fn each_provider_reads_the_prefix_by_its_own_rules() {
     let cases = [
         ("anthropic", 1_024, [7_000, 0, 0, 0]),
         ("anthropic", 6_000, [7_000, 0, 0, 0]),
+        // As long as the second request, which is cached; one token more, and it is not.
+        ("anthropic", 7_000, [7_000, 0, 0, 0]),
         ("anthropic", 7_001, [0, 0, 0, 0]),
         ("openai", 1_024, [6_912, 6_912, 0, 0]),
         ("openai-5.5", 1_024, [6_528, 6_528, 0, 0]),
@@ -180,21 +184,100 @@ fn cache_marks_are_found_only_within_the_look_back() {
 
 #[test]
 fn each_model_has_its_own_cache() {
-    let conversation = growing(2);
-    let trial = Trial { overhead: OVERHEAD, ..Trial::new(keep_all()) };
-    let journal = trial.replay(&conversation, &mut NoObserver);
-    let provider = Provider::by_name("anthropic").expect("a provider");
-    let terms = [0, 1, 0].map(|model| CacheTerms { provider, min_tokens: 1_024, long: false, model });
-    let size = |id: BlockId| trial.counter.unit.block(conversation.block(id), false);
-    let setup = CacheSetup {
-        conversation: &conversation,
-        policy: &trial.policy,
-        journal: &journal,
-        terms: &terms,
-        initial: COLD,
-        events: &[],
-        size: &size,
+    let of_models = |models: [usize; 3], before: InitialState| {
+        reads(&served_by(&growing(2), keep_all(), &models.map(|model| anthropic(false, model)), before))
     };
     // The third request finds what the first had written.
-    assert_eq!(reads(&simulate(&setup)), [[5_000, 0, 0], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
+    assert_eq!(of_models([0, 1, 0], COLD), [[5_000, 0, 0], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
+    // What was warm when the conversation began is read by its first request, whichever model that asks, and by no other.
+    let warm = InitialState { warm: 1_500, stable: 500 };
+    assert_eq!(of_models([0, 1, 0], warm), [[5_000, 1_500, 1_500], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
+    assert_eq!(of_models([1, 0, 2], warm), [[5_000, 1_500, 1_500], [7_000, 0, 0], [8_500, 0, 0]]);
+}
+
+/// Twenty minutes between the second response and the third request. The third pays for its own prefix, not for that of the second.
+#[test]
+fn prefix_lives_as_long_as_the_last_request_paid_for() {
+    for (long, third) in [([false, true, false], 7_000), ([true, false, true], 0)] {
+        let served = served_by(&growing(21), keep_all(), &long.map(|long| anthropic(long, 0)), COLD);
+        assert_eq!(reads(&served), [[5_000, 0, 0], [7_000, 5_000, 5_000], [8_500, third, third]], "{long:?}");
+        let states: Vec<_> = served.iter().map(|of_call| (of_call.ready, of_call.expired)).collect();
+        assert_eq!(states, [(0, false), (5_000, false), (third, third == 0)], "{long:?}");
+    }
+}
+
+/// A prefix lives for five minutes: with the clock of the responses it was last used at minute 1, when the second response came.
+#[test]
+fn prefix_without_the_time_of_its_response_lives_from_its_request_on() {
+    let third = |minute: i64, change: &dyn Fn(&mut Conversation)| {
+        let mut conversation = growing(minute);
+        change(&mut conversation);
+        let served = served(&conversation, keep_all(), "anthropic", 1_024, COLD);
+        assert_eq!(reads(&served)[..2], [[5_000, 0, 0], [7_000, 5_000, 5_000]]);
+        (served[2].read, served[2].expired)
+    };
+    let without_responses = |conversation: &mut Conversation| conversation.calls.iter_mut().for_each(|call| call.time = None);
+    let late_response = |conversation: &mut Conversation| conversation.calls[1].time = Some(3 * MINUTE);
+    let without_clock = |conversation: &mut Conversation| {
+        without_responses(conversation);
+        conversation.messages.iter_mut().for_each(|message| message.time = None);
+    };
+    assert_eq!([6, 7].map(|minute| third(minute, &|_| ())), [(7_000, false), (0, true)]);
+    assert_eq!([6, 7].map(|minute| third(minute, &without_responses)), [(7_000, false), (0, true)]);
+    assert_eq!([8, 9].map(|minute| third(minute, &late_response)), [(7_000, false), (0, true)]);
+    assert_eq!([7, 9_999].map(|minute| third(minute, &without_clock)), [(7_000, false); 2]);
+}
+
+/// The text is cut to 1,000 characters in the same way for each request, and the first result is replaced for the third: 2,000, then
+/// 6,003, then 3,016 tokens. The third differs from the second where the result was, behind 2,003.
+#[test]
+fn break_is_by_the_layer_that_changed_the_prefix_and_not_by_one_that_changes_it_always() {
+    let toml = r#"
+        name = "two"
+        [[layer]]
+        id = "cap"
+        do = "truncate"
+        scope = "request"
+        parts = ["text"]
+        max_chars = 1_000
+        keep_head = 1_000
+        keep_tail = 0
+        marker = ""
+        [[layer]]
+        id = "micro"
+        do = "clear"
+        scope = "request"
+        keep_recent = 1
+        clear_at_least = 1
+        placeholder = "0123456789"
+    "#;
+    let policy = Policy::parse(toml, "two", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let served = served(&two_results(), policy, "anthropic", 1_024, COLD);
+    assert_eq!(reads(&served), [[2_000, 0, 0], [6_003, 2_000, 2_000], [3_016, 2_003, 2_000]]);
+    let broken = served[2].broken.expect("the prefix was alive");
+    // The placeholder is billed again, as after the edit alone; 4,000 became 10.
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (1, 10, 3_990));
+}
+
+/// The first call shows what was warm, the least that a later one read what is stable, but no more than the overhead. A call that read
+/// nothing found its prefix expired: it does not show that nothing is stable.
+#[test]
+fn initial_state_is_what_the_record_shows() {
+    let cases: [(&[u64], u64, InitialState); 5] = [
+        (&[], 1_000, InitialState { warm: 0, stable: 1_000 }),
+        (&[1_500], 1_000, InitialState { warm: 1_500, stable: 1_000 }),
+        (&[1_500, 0, 1_200, 900, 0], 1_000, InitialState { warm: 1_500, stable: 900 }),
+        (&[0, 1_200, 900], 800, InitialState { warm: 0, stable: 800 }),
+        (&[300, 0, 0], 1_000, InitialState { warm: 300, stable: 1_000 }),
+    ];
+    for (cache_reads, overhead, expected) in cases {
+        let messages = [(0, Text(10)), (0, Text(10))].repeat(5);
+        let mut conversation = conversation(&messages);
+        for (call, cache_read) in conversation.calls.iter_mut().zip(cache_reads) {
+            call.usage = Some(Usage { cache_read: *cache_read, input: 5, ..Usage::default() });
+        }
+        // Of a call without tokens nothing is known.
+        conversation.calls.iter_mut().skip(cache_reads.len()).for_each(|call| call.usage = Some(Usage::default()));
+        assert_eq!(InitialState::from_record(&conversation, overhead), expected, "{cache_reads:?}");
+    }
 }
