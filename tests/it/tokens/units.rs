@@ -20,6 +20,8 @@ struct Row {
     /// Size of the call of `one` without arguments, and of its result `one two`.
     call: u64,
     result: u64,
+    /// Size of a picture of unknown size.
+    picture: u64,
     /// Size of a user's message with one block of 10 that is a bare string; of a response with two blocks of together 10; and of a
     /// response with one block of 0.
     bare_message: u64,
@@ -47,6 +49,8 @@ const PLAIN: Row = Row {
     // `one` and `{}`
     call: 3 + 2,
     result: 7,
+    // No text.
+    picture: 0,
     bare_message: 10,
     response: 10,
     empty_response: 0,
@@ -60,6 +64,7 @@ const PYTHON: Row = Row {
     bare: written("'one two'"),
     call: written("{'type': 'tool_use', 'id': 't1', 'name': 'one', 'input': {}}"),
     result: written("{'type': 'tool_result', 'tool_use_id': 't1', 'content': 'one two'}"),
+    picture: written("{'type': 'image', 'source': {'type': 'file', 'file_id': 'f1'}}"),
     bare_message: written("{'role': 'user', 'content': ##########}"),
     response: written("{'role': 'assistant', 'content': [#####, #####]}"),
     empty_response: written("{'role': 'assistant', 'content': []}"),
@@ -67,8 +72,8 @@ const PYTHON: Row = Row {
     ..PLAIN
 };
 
-/// Two words are two tokens, and so are the name and the input of the call.
-const VOCABULARY: Row = Row { counts_tokens: true, words: 2, text: 2, bare: 2, call: 2, result: 2, ..PLAIN };
+/// Two words are two tokens, and so are the name and the input of the call. A picture has the most tokens that one can have.
+const VOCABULARY: Row = Row { counts_tokens: true, words: 2, text: 2, bare: 2, call: 2, result: 2, picture: 1_600, ..PLAIN };
 
 const ROWS: [Row; 17] = [
     Row { name: "chars", letters: Some(3), ..PLAIN },
@@ -87,6 +92,7 @@ const ROWS: [Row; 17] = [
         bare: written("'one two'"),
         call: written("{'type':'tool_use','id':'t1','name':'one','input':{}}"),
         result: written("{'type':'tool_result','tool_use_id':'t1','content':'one two'}"),
+        picture: written("{'type':'image','source':{'type':'file','file_id':'f1'}}"),
         bare_message: written("{'role':'user','content':##########}"),
         response: written("{'role':'assistant','content':[#####,#####]}"),
         empty_response: written("{'role':'assistant','content':[]}"),
@@ -103,6 +109,8 @@ const ROWS: [Row; 17] = [
         call: written("[{'name': 'one', 'args': {}, 'id': 't1', 'type': 'tool_call'}]"),
         // With the id.
         result: 7 + 2,
+        // 85 tokens of four characters.
+        picture: 340,
         // A quarter of the characters and of the role's name, rounded up, and three: 14 ÷ 4, 19 ÷ 4 and 9 ÷ 4.
         bare_message: 4 + 3,
         response: 5 + 3,
@@ -110,17 +118,27 @@ const ROWS: [Row; 17] = [
         ..PLAIN
     },
     // A call is no content. A response without content is `None`, one token.
-    Row { name: "llama-index", adds_up: false, call: 0, empty_response: 1, ..VOCABULARY },
+    Row { name: "llama-index", adds_up: false, call: 0, picture: 0, empty_response: 1, ..VOCABULARY },
     // A result has the tokens of {'tool_call_id': 't1'}, too: `{'`, `tool`, `_call`, `_id`, `':`, ` '`, `t`, `1`, `'}`.
-    Row { name: "llama-index-memory", adds_up: false, call: 0, result: 2 + 9, ..VOCABULARY },
+    Row { name: "llama-index-memory", adds_up: false, call: 0, result: 2 + 9, picture: 0, ..VOCABULARY },
     // A quarter, rounded up.
-    Row { name: "pi", adds_up: false, counts_tokens: true, letters: Some(1 + 1 + 2), bare_message: 3, response: 3, ..PLAIN },
+    Row {
+        name: "pi",
+        adds_up: false,
+        counts_tokens: true,
+        letters: Some(1 + 1 + 2),
+        picture: 4_800,
+        bare_message: 3,
+        response: 3,
+        ..PLAIN
+    },
     // Quarters of a token: a unit outside of ASCII is six.
     Row {
         name: "gemini",
         letters: Some(6 + 1 + 12),
         call: written("{'functionCall':{'id':'t1','name':'one','args':{}}}"),
         result: written("{'output':'one two'}"),
+        picture: 4 * 3_000,
         ..PLAIN
     },
     // A quarter, rounded down.
@@ -135,6 +153,7 @@ const ROWS: [Row; 17] = [
             "{'additional_properties': {}, 'arguments': '{}', 'call_id': 't1', 'hosted': false, 'name': 'one', 'type': 'function_call'}",
         ),
         result: written("{'additional_properties': {}, 'call_id': 't1', 'result': 'one two', 'type': 'function_result'}"),
+        picture: written("{'type': 'image', 'source': {'type': 'file', 'file_id': 'f1'}}"),
         bare_message: written("{'contents': [##########], 'message_id': 'msg_100', 'role': 'user'}") / 4,
         response: written("{'contents': [#####, #####], 'message_id': 'msg_100', 'role': 'assistant'}") / 4,
         empty_response: written("{'contents': [], 'message_id': 'msg_100', 'role': 'assistant'}") / 4,
@@ -150,12 +169,13 @@ const ROWS: [Row; 17] = [
         bare: 0,
         call: 0,
         result: 0,
+        picture: 0,
         bare_message: 1,
         response: 1,
         empty_response: 1,
         ..PLAIN
     },
-    // Characters by the rates below: those of a result count 1,000 each, of a call 2,000, of a text 3,000.
+    // Ten-thousandths of a token by the rates below: 1,000 for each character of a result, 2,000 of a call, 3,000 of a text.
     Row {
         name: "recorded",
         counts_tokens: true,
@@ -165,6 +185,7 @@ const ROWS: [Row; 17] = [
         bare: 7 * 3_000,
         call: 5 * 2_000,
         result: 7 * 1_000,
+        picture: 1_600 * 10_000,
         ..PLAIN
     },
 ];
@@ -187,15 +208,17 @@ fn every_unit_counts_as_the_table_says() {
     let text = block(json!({"type": "text", "text": "one two"}));
     let call = block(json!({"type": "tool_use", "id": "t1", "name": "one", "input": {}}));
     let result = block(json!({"type": "tool_result", "tool_use_id": "t1", "content": "one two"}));
-    assert_eq!(units().count(), ROWS.len(), "a unit without a row");
+    let picture = block(json!({"type": "image", "source": {"type": "file", "file_id": "f1"}}));
+    assert_eq!([units().count(), SizeUnit::MAX_UNITS], [ROWS.len(); 2], "a unit without a row");
     for (unit, row) in units().zip(&ROWS) {
         let Row { name, adds_up, counts_tokens, words, letters, .. } = *row;
         assert_eq!(unit.to_string(), name);
         assert_eq!((unit.adds_up(), Meter::from_unit(unit).counts_tokens()), (adds_up, counts_tokens), "{name}");
         assert_eq!(unit.text("one two"), words, "{name}");
         assert!(letters.is_none_or(|letters| letters == unit.text("é'😀")), "{name}: {}", unit.text("é'😀"));
-        let blocks = [unit.block(&text, false), unit.block(&text, true), unit.block(&call, false), unit.block(&result, false)];
-        assert_eq!(blocks, [row.text, row.bare, row.call, row.result], "{name}");
+        let blocks = [&text, &call, &result, &picture].map(|block| unit.block(block, false));
+        assert_eq!(blocks, [row.text, row.call, row.result, row.picture], "{name}");
+        assert_eq!(unit.block(&text, true), row.bare, "{name}");
         let messages = [
             unit.message(Role::User, true, 1, 10),
             unit.message(Role::Assistant, false, 2, 10),
@@ -210,6 +233,7 @@ fn every_unit_counts_as_the_table_says() {
 fn every_named_unit_is_read_by_its_name() {
     for (unit, name) in SizeUnit::ALL {
         assert_eq!(name.parse(), Ok(unit));
+        assert_eq!(String::from(unit), name);
     }
     assert!("recorded".parse::<SizeUnit>().is_err(), "no policy can name the rates of a session");
 }
