@@ -1,25 +1,36 @@
 //! Counts tokens of text with OpenAI's vocabularies, as `tiktoken` does; special tokens count as ordinary text.
 //!
-//! tiktoken-rs does the counting. It gets the text in pieces (`pieces.rs`). The counts of short pieces and of lines are cached,
-//! because transcripts repeat words and summaries repeat lines.
+//! The text is cut in pieces (`pieces.rs`), a piece that is no token is split by the expression of the vocabulary, and tiktoken-rs
+//! merges the bytes of what remains into tokens. The counts of short pieces and of lines are cached, because transcripts repeat words
+//! and summaries repeat lines.
+//!
+//! tiktoken-rs can also do all of this alone, but it loads a vocabulary from text into three tables, which takes longer than most
+//! commands run. So the vocabularies are here in a form that is ready once it is inflated (`ranks.rs`).
 //!
 //! A count is exact unless a single piece is longer than 64 KB: that many spaces in a row, or letters without a space or line
-//! end among them. (tiktoken-rs itself panics on a megabyte of spaces.) Such a piece is halved until it is short enough, and
-//! each cut may add a token or two.
+//! end among them. Such a piece is halved until it is short enough, and each cut may add a token or two.
 
+mod expression;
+mod merge;
+mod ranks;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+use regex::Regex;
 use xxhash_rust::xxh3::xxh3_128;
 
+use self::expression::{SPLIT_TOKENS, for_each_pre_token};
+use self::merge::{SeenTokens, count_merged};
+use self::ranks::Ranks;
 use self::table::CountTable;
 use super::pieces::{self, for_each_line};
 use crate::util::text::{has_stand_ins, lone_surrogate};
 
-/// A vocabulary. It is loaded on first use (about 0.2 s), once per process.
+/// A vocabulary. Its tokens and its expression are each loaded on first use (a hundredth of a second), once per process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vocabulary {
     /// o200k_base: GPT-4o and later.
@@ -37,21 +48,38 @@ impl Vocabulary {
             return self.count(&replaced);
         }
         COUNT_CACHES.with_borrow_mut(|[o200k, cl100k]| match self {
-            Vocabulary::O200k => o200k.count(text, o200k_base_singleton()),
-            Vocabulary::Cl100k => cl100k.count(text, cl100k_base_singleton()),
+            Vocabulary::O200k => o200k.count(text, &O200K),
+            Vocabulary::Cl100k => cl100k.count(text, &CL100K),
         })
     }
 }
+
+/// The parts of a vocabulary. Each is loaded on first use: many texts have only pieces that are tokens.
+struct Tables {
+    ranks: LazyLock<Ranks>,
+    expression: LazyLock<Regex>,
+}
+
+static O200K: Tables = Tables {
+    ranks: LazyLock::new(|| Ranks::read(include_bytes!("tokens/o200k_base.deflate"))),
+    expression: LazyLock::new(|| expression::compile(expression::O200K)),
+};
+
+static CL100K: Tables = Tables {
+    ranks: LazyLock::new(|| Ranks::read(include_bytes!("tokens/cl100k_base.deflate"))),
+    expression: LazyLock::new(|| expression::compile(expression::CL100K)),
+};
 
 thread_local! {
     static COUNT_CACHES: RefCell<[CountCache; 2]> = RefCell::default();
 }
 
-/// Cached counts: 2.6 MB of short pieces and 1.6 MB of lines per vocabulary and thread.
+/// What a thread knows of a vocabulary: 2.6 MB of counts of short pieces, 1.6 MB of counts of lines, and what it counts others with.
 #[derive(Default)]
 struct CountCache {
     pieces: CountTable<PieceKey>,
     lines: CountTable<u128>,
+    counter: PieceCounter,
 }
 
 /// A piece of up to 31 bytes, and its length in the last byte. Keys are unique, and none is 0.
@@ -62,11 +90,11 @@ const MIN_CACHED_LINE: usize = 32;
 
 impl CountCache {
     /// Counts tokens. Two lines with the same 128-bit hash are treated as equal.
-    fn count(&mut self, text: &str, bpe: &CoreBPE) -> u64 {
-        let Self { pieces, lines } = self;
+    fn count(&mut self, text: &str, tables: &Tables) -> u64 {
+        let Self { pieces, lines, counter } = self;
         let mut tokens = 0;
         for_each_line(text, |line| {
-            let mut count = || count_pieces(pieces, line, bpe);
+            let mut count = || count_pieces(pieces, line, |piece| counter.count_or_halve(piece, tables));
             let key = if line.len() < MIN_CACHED_LINE { None } else { Some(xxh3_128(line.as_bytes())) };
             tokens += match key {
                 None => count(),
@@ -77,11 +105,13 @@ impl CountCache {
     }
 }
 
-fn count_pieces(cache: &mut CountTable<PieceKey>, text: &str, bpe: &CoreBPE) -> u64 {
+fn count_pieces(cache: &mut CountTable<PieceKey>, text: &str, mut count: impl FnMut(&str) -> u64) -> u64 {
     let mut tokens = 0;
     pieces::for_each(text, |piece| {
-        let count = || count_or_halve(piece, bpe);
-        tokens += piece_key(piece).map_or_else(count, |key| cache.get_or_count(key, hash_key(key), count));
+        tokens += match piece_key(piece) {
+            None => count(piece),
+            Some(key) => cache.get_or_count(key, hash_key(key), || count(piece)),
+        };
     });
     tokens
 }
@@ -100,16 +130,36 @@ fn hash_key(key: PieceKey) -> u64 {
     key.into_iter().fold(0u64, |hash, word| (hash.rotate_left(26) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// Maximum bytes passed to tiktoken-rs at once. Its time and memory (60 bytes per byte) grow with the piece, and its regular
-/// expression fails on pieces about ten times as long.
+/// Maximum bytes of a piece that is counted at once. The memory for it is 50 times as large.
 const MAX_PIECE_BYTES: usize = 64 * 1024;
 
-fn count_or_halve(piece: &str, bpe: &CoreBPE) -> u64 {
-    if piece.len() <= MAX_PIECE_BYTES
-        && let Ok((tokens, _)) = bpe.encode(piece, &HashSet::new())
-    {
-        return tokens.len() as u64;
+/// Counts pieces that are not in the cache.
+#[derive(Default)]
+struct PieceCounter {
+    /// The tables' expression. Threads that share one wait for each other.
+    expression: Option<Regex>,
+    seen: SeenTokens,
+}
+
+impl PieceCounter {
+    fn count_or_halve(&mut self, piece: &str, tables: &Tables) -> u64 {
+        if piece.len() <= MAX_PIECE_BYTES {
+            return self.count(piece, tables);
+        }
+        let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
+        self.count_or_halve(left, tables) + self.count_or_halve(right, tables)
     }
-    let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
-    if right.is_empty() { 1 } else { count_or_halve(left, bpe) + count_or_halve(right, bpe) }
+
+    fn count(&mut self, piece: &str, Tables { ranks, expression }: &Tables) -> u64 {
+        let is_token = |text: &str| ranks.get(text.as_bytes()).is_some();
+        if is_token(piece) && !SPLIT_TOKENS.contains(&piece) {
+            return 1;
+        }
+        let Self { expression: own, seen } = self;
+        let mut tokens = 0;
+        for_each_pre_token(own.get_or_insert_with(|| Regex::clone(expression)), piece, |pre_token| {
+            tokens += if is_token(pre_token) { 1 } else { count_merged(pre_token.as_bytes(), ranks, seen) };
+        });
+        tokens
+    }
 }
