@@ -184,7 +184,7 @@ const COMMON: &str = "common";
 
 /// Lists the kinds of layers, and the settings that all of them have.
 fn layers() -> Vec<CatalogEntry> {
-    let own = LAYERS.iter().map(|kind| entry(kind.name, &text::doc_about(kind.source), layer_page(kind)));
+    let own = LAYERS.iter().map(|kind| entry(kind.name, &text::doc_about(kind.doc), layer_page(kind)));
     let table = settings_table("Settings of every layer", common_settings());
     own.chain([entry(COMMON, "the settings that every layer has: when it runs, above which size, and what it edits", table)])
         .collect()
@@ -197,7 +197,7 @@ fn layer_page(kind: &LayerKind) -> String {
         settings => settings_table(&format!("Settings of {}", kind.name), settings),
     };
     let common = format!("{} (recompact catalog layers {COMMON})", COMMON_SETTINGS.join(", "));
-    format!("{}\n{settings}\n{}", page(kind.source), wrapped("Of every layer: ", &common))
+    format!("{}\n{settings}\n{}", page(kind.doc), wrapped("Of every layer: ", &common))
 }
 
 /// Draws the table of settings.
@@ -272,7 +272,7 @@ fn measures() -> Vec<CatalogEntry> {
 }
 
 fn findings() -> Vec<CatalogEntry> {
-    let finding = |kind: &FindingKind| entry(kind.id, &format!("({}) {}", kind.level.name(), kind.about()), page(kind.source));
+    let finding = |kind: &FindingKind| entry(kind.id, &format!("({}) {}", kind.level.name(), kind.about()), page(kind.doc));
     FINDINGS.iter().map(finding).collect()
 }
 

@@ -42,6 +42,7 @@ use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::{Limits, Size};
 use crate::engine::summarizer::Summarizer;
 use crate::tokens::meter::Meter;
+use crate::util::doc_head::doc_head;
 
 /// One step of a policy: an action, and when it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -161,8 +162,8 @@ impl Layer {
 /// A kind of layer, for the catalog and for the policy reader.
 pub struct LayerKind {
     pub name: &'static str,
-    /// Source of the file; it begins with the manual page.
-    pub source: &'static str,
+    /// Manual page: the `//!` lines that its file begins with, unchanged.
+    pub doc: &'static str,
     pub default: fn() -> LayerSpec,
     /// Limits the JSON Schema of its settings to those that make sense together.
     pub restrict_schema: fn(&mut Value),
@@ -173,7 +174,7 @@ macro_rules! layers {
         /// Every kind of layer.
         pub const LAYERS: &[LayerKind] = &[$(LayerKind {
             name: $name,
-            source: include_str!(concat!("layer/", stringify!($module), ".rs")),
+            doc: doc_head!(concat!("layer/", stringify!($module), ".rs")),
             default: || LayerSpec::$kind(Default::default()),
             restrict_schema: $module::$kind::restrict_schema,
         }),*];

@@ -34,6 +34,7 @@ mod user_text_survival;
 
 use super::finding::{Finding, Level};
 use super::timeline::{Detection, ReplayView};
+use crate::util::doc_head::doc_head;
 use crate::util::text;
 
 /// A kind of finding.
@@ -42,16 +43,16 @@ pub struct FindingKind {
     pub id: &'static str,
     /// Usual level.
     pub level: Level,
-    /// Source of the rule. It begins with the page: what it means, why it hurts, what to change, the evidence, the precision.
-    pub source: &'static str,
+    /// The page, as the `//!` lines that its file begins with: what it means, why it hurts, what to change, the evidence, the precision.
+    pub doc: &'static str,
     /// The rule. `None` for a kind that an audit detects in files, not in replays.
     pub detect: Option<fn(&ReplayView) -> Vec<Detection>>,
 }
 
 impl FindingKind {
-    /// Returns the page as Markdown: the leading `//!` lines of the source, unchanged.
+    /// Returns the page as Markdown.
     pub fn page(&self) -> String {
-        text::doc_lines(self.source).flat_map(|line| [line, "\n"]).collect()
+        text::doc_lines(self.doc).flat_map(|line| [line, "\n"]).collect()
     }
 
     /// Returns the paragraphs of the page, each on one line.
@@ -61,7 +62,7 @@ impl FindingKind {
 
     /// Returns the one-line summary of what is wrong.
     pub fn about(&self) -> String {
-        text::doc_about(self.source)
+        text::doc_about(self.doc)
     }
 }
 
@@ -72,13 +73,13 @@ macro_rules! rules {
             $(FindingKind {
                 id: stringify!($module),
                 level: Level::$level,
-                source: include_str!(concat!("rules/", stringify!($module), ".rs")),
+                doc: doc_head!(concat!("rules/", stringify!($module), ".rs")),
                 detect: Some($module::detect),
             },)*
             $(FindingKind {
                 id: $in_files::ID,
                 level: Level::$file_level,
-                source: include_str!(concat!("rules/", stringify!($in_files), ".rs")),
+                doc: doc_head!(concat!("rules/", stringify!($in_files), ".rs")),
                 detect: None,
             },)*
         ];

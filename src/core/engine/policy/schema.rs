@@ -34,7 +34,7 @@ pub fn schema() -> Value {
 fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     let (spec, mut properties) = ((kind.default)(), Map::new());
     let own = layer["oneOf"].as_array().into_iter().flatten().find(|own| own["properties"]["do"]["const"] == kind.name);
-    let about = text::doc_summary(kind.source);
+    let about = text::doc_summary(kind.doc);
     properties.insert("id".to_owned(), Value::Null);
     properties.insert("do".to_owned(), Value::Null);
     for settings in [Some(layer), own].into_iter().flatten() {

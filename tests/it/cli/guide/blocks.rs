@@ -169,7 +169,7 @@ fn harnesses() -> String {
 fn layers() -> String {
     let rows = LAYERS.iter().map(|kind| {
         let settings: Vec<_> = own_settings(kind).iter().map(|setting| code(&setting.name)).collect();
-        [code(kind.name), recompact::util::text::doc_about(kind.source), settings.join(", ")]
+        [code(kind.name), recompact::util::text::doc_about(kind.doc), settings.join(", ")]
     });
     let common: Vec<_> = COMMON_SETTINGS.iter().map(|setting| code(setting)).collect();
     let head = ["layer", "what it does", "its own settings"];
