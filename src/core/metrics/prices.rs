@@ -23,6 +23,7 @@ use jiff::civil::Date;
 pub use bill::{Bill, CallBill, Ledger, call_bills};
 
 use crate::metrics::prompt_cache::{OTHER, Provider};
+use crate::util::inflate::inflate;
 
 /// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,10 +122,13 @@ fn built_in() -> &'static Prices {
     &LIST
 }
 
+/// `prices/snapshot.json`, deflated.
+const DEFLATED_SNAPSHOT: &[u8] = include_bytes!("prices/snapshot.deflate");
+
 fn snapshot() -> &'static Prices {
     static TABLE: LazyLock<Prices> = LazyLock::new(|| {
-        let table = Prices::parse(include_str!("prices/snapshot.json"), "the built-in snapshot");
-        table.expect("it is part of the program, and a test parses it")
+        let json = String::from_utf8(inflate(DEFLATED_SNAPSHOT)).expect("the snapshot is UTF-8");
+        Prices::parse(&json, "the built-in snapshot").expect("it is part of the program, and a test parses it")
     });
     &TABLE
 }

@@ -1,7 +1,7 @@
 //! Reads the price table of LiteLLM: one JSON object, which maps the name of each model to its prices in USD per token.
 //!
-//! The built-in snapshot (`snapshot.json`, written by `.ci/update-prices`) has the same form. Fields and models that this
-//! program does not use are ignored: images, batches, and models without a price for text.
+//! The built-in snapshot (`snapshot.json`, written by `.ci/update-prices`, and deflated in the program) has the same form. Fields and
+//! models that this program does not use are ignored: images, batches, and models without a price for text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -118,6 +118,8 @@ fn add_plain_names(entries: &mut [PriceEntry], table: &Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::prices::DEFLATED_SNAPSHOT;
+    use crate::util::inflate::inflate;
 
     const TABLE: &str = r#"{
         "sample_spec": {"mode": "one of: chat"},
@@ -156,7 +158,9 @@ mod tests {
 
     #[test]
     fn built_in_snapshot_loads() {
-        let prices = Prices::parse(include_str!("snapshot.json"), "snapshot").unwrap_or_else(|error| panic!("{error}"));
+        let json = include_str!("snapshot.json");
+        assert!(inflate(DEFLATED_SNAPSHOT) == json.as_bytes(), "`.ci/update-prices` writes both files");
+        let prices = Prices::parse(json, "snapshot").unwrap_or_else(|error| panic!("{error}"));
         assert!(prices.entries.len() > 3_000);
         assert!(prices.entries.iter().all(|entry| entry.source.as_deref().is_some_and(|source| source.starts_with("litellm "))));
         for (model, input, window) in
