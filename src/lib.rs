@@ -88,10 +88,14 @@
 //!  terminal table · JSON · CSV · Markdown · HTML · SARIF · JUnit · GitHub annotations
 //! ```
 //!
-//! # The wings, in reading order
+//! # Two crates, and their wings in reading order
 //!
-//! The crate has twelve top-level modules (*wings*) beside the guide. A wing imports only wings above it in this list. The page of
-//! each wing names the wings it may import and the modules it offers.
+//! The sources are two crates, so that a change of a report or of the command line does not compile the engine again.
+//! `recompact-core` (`src/core`) is the instrument: it reads, replays and measures. This crate offers all of it under its own name, and
+//! asks the questions of users with it. The top-level modules of both are *wings*. A wing imports only wings above it in this list. The
+//! page of each wing names the wings it may import and the modules it offers.
+//!
+//! In `recompact-core`:
 //!
 //! 1. [`util`]: text, templates, positions in TOML files. Knows nothing about agents.
 //! 2. [`transcript`]: reads transcript files into conversations. Start with [`transcript::conversation`].
@@ -105,14 +109,18 @@
 //! 8. [`metrics`]: turns a journal into numbers. Read [`metrics::retention`], then [`metrics::cost`].
 //! 9. [`findings`]: detects what is wrong with a compaction.
 //! 10. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
+//!
+//! In this crate:
+//!
 //! 11. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
 //!     [`policy_check`](analysis::policy_check), [`export`](mod@analysis::export),
 //!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
 //! 12. [`report`]: prints results.
+//! 13. [`guide`]: the pages for users of the program.
+//! 14. `cli`, with the feature of that name: the command line. It parses arguments, shows progress, writes files, and calls [`analysis`]
+//!     and [`report`] as any other crate would. The program is one call of `cli::run`.
 //!
-//! The command line is not part of the library. It parses arguments, shows progress, writes files, and calls [`analysis`] and
-//! [`report`]. The Python module is another front end (`src/python`); it holds the command line too, so that one file in the
-//! package gives both.
+//! The Python module is another front end (`src/python`); it holds the command line too, so that one file in the package gives both.
 //!
 //! # Invariants
 //!
@@ -153,8 +161,6 @@
 //! | a report | [`report::REPORTS`] |
 //! | a marker that a harness leaves in transcripts | [`analysis::audit::markers::MARKERS`] |
 //! | a pattern of a secret | [`analysis::audit::secrets::RULES`] |
-
-#![forbid(unsafe_code)]
 
 // The sources of the program and of the Python module import the library by its name.
 #[cfg(feature = "cli")]

@@ -3,8 +3,6 @@
 //! The crate `recompact` offers all of it under its own name, and its page describes the architecture of both crates. They are two so
 //! that a change of a report or of the command line does not compile the engine again.
 
-#![forbid(unsafe_code)]
-
 pub mod engine;
 pub mod facts;
 pub mod findings;
