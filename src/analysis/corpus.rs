@@ -45,13 +45,7 @@ pub trait Corpus: Sync {
     /// Fails if it cannot be read, or holds no conversation.
     fn read(&self, at: usize) -> Result<Reading, RunError> {
         let reading = self.content(at).and_then(|content| self.parse(at, &content));
-        reading.map_err(|unread| {
-            let why = match unread {
-                Unread::Failed(why) | Unread::Skipped(why) => why,
-                Unread::Unwanted => "it has no conversation of the wanted days, project or model".to_owned(),
-            };
-            RunError::Input(vec![format!("{}: {why}", self.names()[at])])
-        })
+        reading.map_err(|why| RunError::Input(vec![format!("{}: {why}", self.names()[at])]))
     }
 
     /// Reads a transcript once more, by its name. Returns `None` if that is not possible, as for standard input.
@@ -67,13 +61,16 @@ pub trait Corpus: Sync {
 }
 
 /// Why a transcript is not in the results.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
     /// It cannot be read, or the user named it and it is no transcript.
+    #[error("{0}")]
     Failed(String),
     /// It was found in a folder, and is no transcript.
+    #[error("{0}")]
     Skipped(String),
     /// It has no conversation of the wanted days, project or model.
+    #[error("it has no conversation of the wanted days, project or model")]
     Unwanted,
 }
 

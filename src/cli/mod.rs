@@ -5,7 +5,7 @@
 //! exit code), `output` (the one writer of the disk), `pager`, `file_uses` (what may not be read and written at once), `resources`
 //! (the files and models of a study), `input`, `defaults` (options that the user's files set), `monitor`, `progress`, `interrupt`
 //! (the transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), and `resume`,
-//! `saved_results`.
+//! `saved_results`, and `verbose`.
 
 pub mod args;
 mod captured;
@@ -23,6 +23,7 @@ pub mod resources;
 mod resume;
 pub mod saved_results;
 mod session_folders;
+mod verbose;
 
 use std::ffi::OsString;
 
@@ -51,6 +52,9 @@ First steps:
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// Say on standard error what is read, asked and started, and how long it took
+    #[arg(short, long, global = true, display_order = 1000)]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -113,26 +117,37 @@ fn exit_code(outcome: Result<(), Failure>) -> u8 {
 
 impl Cli {
     fn run(self) -> Result<(), Failure> {
+        if self.verbose {
+            verbose::begin();
+        }
         let Some(command) = self.command else {
             // Without a command: which policy to ship for the sessions on this machine.
             return defaults::parse(["recompact".into(), "replay".into()])?.run();
         };
-        match command {
-            Command::Inspect(command) => command.run(),
-            Command::Replay(command) => command.run(),
-            Command::Sweep(command) => command.run(),
-            Command::Audit(command) => command.run(),
-            Command::Probe(command) => command.run(),
-            Command::Check(command) => command.run(),
-            Command::Report(command) => command.run(),
-            Command::Show(command) => command.run(),
-            Command::Diff(command) => command.run(),
-            Command::Policy(command) => command.run(),
-            Command::ExportSettings(command) => command.run(),
-            Command::Catalog(command) => command.run(),
-            Command::Guide(command) => command.run(),
-            Command::Completions(command) => command.run(),
-            Command::Man(command) => command.run(),
+        let outcome = command.run();
+        log::info!("done");
+        outcome
+    }
+}
+
+impl Command {
+    fn run(self) -> Result<(), Failure> {
+        match self {
+            Self::Inspect(command) => command.run(),
+            Self::Replay(command) => command.run(),
+            Self::Sweep(command) => command.run(),
+            Self::Audit(command) => command.run(),
+            Self::Probe(command) => command.run(),
+            Self::Check(command) => command.run(),
+            Self::Report(command) => command.run(),
+            Self::Show(command) => command.run(),
+            Self::Diff(command) => command.run(),
+            Self::Policy(command) => command.run(),
+            Self::ExportSettings(command) => command.run(),
+            Self::Catalog(command) => command.run(),
+            Self::Guide(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
         }
     }
 }

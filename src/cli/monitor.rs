@@ -60,6 +60,7 @@ impl Monitor for StepMonitor {
     }
 
     fn step(&self, policy_calls: u64) {
+        log::info!("begins to replay {policy_calls} calls, times policies");
         self.with_bar(|bar| {
             bar.finish();
             *bar = Progress::of_calls(policy_calls, self.shown);

@@ -11,7 +11,7 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressState, ProgressStyl
 use recompact::llm::client::Limits;
 use recompact::util::text::plural;
 
-use super::output;
+use super::{output, verbose};
 
 /// A progress bar; the replay rate is shown beside it.
 pub struct Progress {
@@ -91,7 +91,7 @@ fn bar(
     model_limits: Option<Arc<Limits>>,
     replayed: impl Fn(&ProgressState) -> u64 + Clone + Send + Sync + 'static,
 ) -> ProgressBar {
-    if !shown || !std::io::stderr().is_terminal() {
+    if !shown || verbose::is_on() || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let rate = move |state: &ProgressState, out: &mut dyn Write| {

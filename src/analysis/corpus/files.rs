@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::util::ValueError;
+use crate::util::text::plural;
 
 /// The files at some paths.
 pub struct FileCorpus {
@@ -69,6 +70,32 @@ impl Corpus for FileCorpus {
     }
 
     fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
+        let began = Instant::now();
+        let parsed = self.parse_as(at, content);
+        let (name, bytes, seconds) = (&self.inputs[at].name, content.bytes.len(), began.elapsed().as_secs_f64());
+        match &parsed {
+            Ok(reading) => {
+                let conversations = plural(reading.conversations.len(), "conversation");
+                log::info!("read {name}: {bytes} bytes, {conversations}, parsed in {seconds:.3} s");
+            }
+            Err(why) => log::info!("left out {name}: {bytes} bytes, {why}"),
+        }
+        parsed
+    }
+
+    fn reread(&self, name: &str) -> Option<Reading> {
+        let at = self.inputs.iter().position(|input| input.name == name && !input.is_special())?;
+        self.read(at).ok()
+    }
+
+    fn not_found(&self) -> Vec<(String, String)> {
+        self.errors.iter().map(|error| (error.path().to_owned(), error.reason())).collect()
+    }
+}
+
+impl FileCorpus {
+    /// Returns the conversations in the bytes of a transcript, in the named format or in the one that it looks like.
+    fn parse_as(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
         let is_explicit = self.inputs[at].explicit;
         // A named file must be a transcript; a file found in a folder may be something else.
         let failed = |why| Err(if is_explicit { Unread::Failed(why) } else { Unread::Skipped(why) });
@@ -89,15 +116,6 @@ impl Corpus for FileCorpus {
         }
         reading.conversations.retain(|conversation| self.selection.takes(conversation));
         if reading.conversations.is_empty() { Err(Unread::Unwanted) } else { Ok(reading) }
-    }
-
-    fn reread(&self, name: &str) -> Option<Reading> {
-        let at = self.inputs.iter().position(|input| input.name == name && !input.is_special())?;
-        self.read(at).ok()
-    }
-
-    fn not_found(&self) -> Vec<(String, String)> {
-        self.errors.iter().map(|error| (error.path().to_owned(), error.reason())).collect()
     }
 }
 

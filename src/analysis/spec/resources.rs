@@ -92,6 +92,7 @@ pub struct Files {
 
 impl Resources for Files {
     fn read(&self, path: &str) -> io::Result<String> {
+        log::info!("reads {path}");
         std::fs::read_to_string(self.base.join(path))
     }
 

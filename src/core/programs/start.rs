@@ -52,6 +52,7 @@ impl Programs {
     fn start(&self, command: &str) -> Result<LineProgram, String> {
         let cannot = |error: String| format!("`{command}` cannot be started: {error}");
         let words = split_words(command).map_err(|error| cannot(error.to_string()))?;
+        log::info!("starts the program `{command}`");
         LineProgram::start(&words, &self.settings.environment).map_err(|error| cannot(error.to_string()))
     }
 }

@@ -136,7 +136,7 @@ fn commands_of_studies_have_an_option_for_each_field() {
 }
 
 /// Options of `replay` that are no part of a study, or that a suite has under another name.
-const NOT_IN_SUITES: [(&str, &str); 31] = [
+const NOT_IN_SUITES: [(&str, &str); 32] = [
     ("allow-programs", "an option of `check`"),
     ("env", "an option of `check`"),
     ("twice", "an option of `check`"),
@@ -167,6 +167,7 @@ const NOT_IN_SUITES: [(&str, &str); 31] = [
     ("misses", "misses"),
     ("breaks", "breaks"),
     ("help", "of every command"),
+    ("verbose", "of every command"),
     ("version", "of every command"),
 ];
 

@@ -181,11 +181,17 @@ impl Model {
             permit.cancel();
             return Err(why);
         }
+        let began = Instant::now();
         let answer =
             provider.ask(question).and_then(|answer| match answer.logprobs.is_empty() == question.continuation.is_none() {
                 true => Ok(answer),
                 false => Err(Rejection::Lost("the answer is not what was asked for: a text, or log-probabilities".to_owned())),
             });
+        let (name, seconds) = (&self.setup.name, began.elapsed().as_secs_f64());
+        match &answer {
+            Ok(_) => log::info!("asked {name}, which answered in {seconds:.1} s"),
+            Err(rejection) => log::info!("asked {name}, which failed after {seconds:.1} s: {}", rejection.message()),
+        }
         match &answer {
             Ok(answer) if answer.usage != Usage::default() => permit.settle(self.cost(&answer.usage)),
             Err(rejection) if !rejection.may_cost() => permit.settle(0.0),
