@@ -52,6 +52,7 @@ pages![
     validation,
     columns,
     extending,
+    development,
 ];
 
 /// The page with this name.
