@@ -78,10 +78,15 @@ fn a_new_policy_replaces_no_file() {
 #[test]
 fn every_preset_can_be_checked_on_sessions() {
     let sessions = effort::of("claude-code/kept-tail.jsonl", SESSIONS);
-    for preset in PRESETS {
-        let ran = run(["policy", "check", preset.name, "--on", sessions, "-q"]);
-        assert!(ran.code < 2, "{}: {}", preset.name, ran.stderr);
-        assert!(ran.stdout.lines().count() <= 40, "{}", ran.stdout);
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let checked = run([&["policy", "check"], &names[..], &["--on", sessions, "-q", "-o", "json"]].concat());
+    assert!(checked.code < 2, "{}", checked.stderr);
+    let checked: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+    let policies = checked["policies"].as_array().expect("policies").iter().map(|policy| policy["policy"].as_str());
+    assert!(policies.eq(names.iter().copied().map(Some)), "every preset is checked");
+    for preset in effort::in_turn(PRESETS, 0) {
+        let screen = run(["policy", "check", preset.name, "--on", sessions, "-q"]).stdout;
+        assert!(screen.lines().count() <= 40, "{screen}");
     }
 }
 

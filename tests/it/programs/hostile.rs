@@ -85,7 +85,9 @@ fn hostile_program_costs_one_session_and_gives_one_line() {
     let page = page();
     let (prelude, programs) = programs(&page);
     assert!(programs.len() >= 25, "{} programs", programs.len());
-    let wrong: Vec<String> = programs.par_iter().filter_map(|hostile| check(prelude, hostile).err()).collect();
+    // Many of them wait for a time limit, so more of them run at once than there are cores.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(6).build().expect("threads");
+    let wrong: Vec<String> = pool.install(|| programs.par_iter().filter_map(|hostile| check(prelude, hostile).err()).collect());
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
@@ -124,15 +126,22 @@ fn requests_of_a_session_that_is_left_out_are_not_written() {
 /// The program leaves a process behind that waits for the file `go` and then writes the file `trace`.
 #[test]
 fn nothing_that_a_program_started_outlives_the_run() {
-    for leaves in ["exit 0", "trap '' TERM; sleep 100", "setsid sh wait.sh & sleep 100"] {
-        let folder = TempDir::new().expect("a temporary folder");
-        write_sessions(folder.path());
-        let page = page();
-        write(folder.path(), "wait.sh", "while [ ! -e go ]; do sleep 0.02; done; touch trace");
-        write(folder.path(), "p.sh", &format!("{}sh wait.sh & {leaves}", programs(&page).0));
-        assert_eq!(replay(folder.path(), "p.sh").code, 2);
-        write(folder.path(), "go", "");
-        thread::sleep(Duration::from_millis(400));
-        assert!(!folder.path().join("trace").exists(), "{leaves}: a process of the program goes on");
-    }
+    let page = page();
+    let prelude = programs(&page).0;
+    thread::scope(|scope| {
+        for leaves in ["exit 0", "trap '' TERM; sleep 100", "setsid sh wait.sh & sleep 100"] {
+            scope.spawn(move || check_that_nothing_is_left(prelude, leaves));
+        }
+    });
+}
+
+fn check_that_nothing_is_left(prelude: &str, leaves: &str) {
+    let folder = TempDir::new().expect("a temporary folder");
+    write_sessions(folder.path());
+    write(folder.path(), "wait.sh", "while [ ! -e go ]; do sleep 0.02; done; touch trace");
+    write(folder.path(), "p.sh", &format!("{prelude}sh wait.sh & {leaves}"));
+    assert_eq!(replay(folder.path(), "p.sh").code, 2);
+    write(folder.path(), "go", "");
+    thread::sleep(Duration::from_millis(400));
+    assert!(!folder.path().join("trace").exists(), "{leaves}: a process of the program goes on");
 }
