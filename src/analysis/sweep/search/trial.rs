@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use crate::metrics::column::{Aggregation, Direction, Unit};
 
+    /// What one conversation adds.
     fn one(numerator: f64) -> Option<Accumulator> {
         Some(Accumulator { numerator, denominator: 1.0 })
     }
@@ -113,7 +114,8 @@ mod tests {
         measured.add(1, &columns, &[one(4.0), one(5.0)]);
         measured.append(1, 5, &columns);
         assert_eq!(measured.totals(&columns), [Some(7.0), Some(7.0)]);
-        assert_eq!(measured.by_session(1), [[one(3.0), one(4.0), None]]);
+        let two = Some(Accumulator { numerator: 3.0, denominator: 2.0 });
+        assert_eq!(measured.by_session(1), [[two, one(4.0), None]]);
         assert_eq!((measured.sessions(), measured.requests), (3, 15));
     }
 }
