@@ -11,8 +11,8 @@
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
 //! - [`mod@export`]: the numbers of a policy as the configuration of a harness;
 //! - [`gate`]: limits and a baseline for continuous integration;
-//! - [`probe`]: does a model find what [`retention`](crate::metrics::retention) says is in the context?
-//! - [`surprise`]: how many bits does a fact cost a model that a policy took away?
+//! - [`probe`]: does a model need what [`retention`](crate::metrics::retention) says is gone? Asked by
+//!   [`questions`](probe::questions), or in bits by [`surprise`](probe::surprise);
 //! - [`inspect`]: what a transcript contains; [`audit`](mod@audit): what is wrong with saved transcripts.
 
 pub mod audit;
@@ -32,7 +32,6 @@ pub mod settings;
 pub mod show;
 pub mod spec;
 pub mod study;
-pub mod surprise;
 pub mod sweep;
 pub mod verdict;
 

@@ -24,7 +24,6 @@ mod results;
 pub mod screen;
 mod show;
 mod spark;
-pub mod surprise;
 mod table;
 mod table_model;
 

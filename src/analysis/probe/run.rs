@@ -1,21 +1,24 @@
-//! The part of a probe that needs no model: chooses the questions and reads their requests.
+//! The part of a probe that needs no model: chooses the uses and writes what the model is shown.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::{Plan, SampledQuestions, Shown, Spot, choose, show};
+use super::{Case, Plan, SampledUse, SampledUses, Scorer, choose, show};
 use crate::analysis::corpus::{self, Corpus, Monitor, RunError, Source};
 use crate::analysis::study::Study;
 use crate::engine::policy::Policy;
+use crate::facts::references::Placebo;
+use crate::results::saved::Recording;
 
-/// The questions of a probe, with the text of their requests.
-pub struct Questions {
-    pub shown: Vec<Shown>,
-    /// Requests that were left out because they are too long.
-    pub too_long: usize,
+/// What a model is asked about.
+pub struct Cases<S: Scorer> {
+    pub cases: Vec<Case<S>>,
+    /// What [`Memory::left_out`](super::Memory::left_out) counted in all transcripts.
+    pub left_out: usize,
 }
 
-impl Questions {
-    /// Chooses from the samples of all transcripts, and reads the transcripts of the chosen ones again.
+impl<S: Scorer> Cases<S> {
+    /// Chooses from the samples of all transcripts, and reads the transcripts of the chosen uses again.
     ///
     /// # Errors
     ///
@@ -23,39 +26,39 @@ impl Questions {
     pub fn choose(
         (study, policies): (&Study, &[&Policy]),
         plan: &Plan,
-        samples: Vec<SampledQuestions>,
+        samples: Vec<SampledUses<S::Hint>>,
         corpus: &dyn Corpus,
         monitor: &dyn Monitor,
     ) -> Result<Self, RunError> {
-        let too_long = samples.iter().map(|sample| sample.too_long).sum();
-        let spots = choose(samples.into_iter().flat_map(|sample| sample.spots).collect(), plan);
-        if spots.is_empty() {
-            return Err(nothing_to_ask(too_long, plan.max_context));
+        let left_out = samples.iter().map(|sample| sample.left_out).sum();
+        let (mut drawn, mut facts) = (Vec::new(), Vec::new());
+        for sample in samples {
+            drawn.extend(sample.uses);
+            facts.extend(sample.facts);
         }
-        let wanted: HashSet<&str> = spots.iter().map(|spot| spot.transcript.as_str()).collect();
+        let mut uses = choose::<S>(drawn, plan);
+        uses.iter_mut().for_each(|used| used.shared = shared(used, &facts));
+        if uses.is_empty() {
+            return Err(RunError::Nothing(S::nothing_to_ask(left_out, plan)));
+        }
+        let wanted: HashSet<&str> = uses.iter().map(|used| used.transcript.as_str()).collect();
         let show = |source: Source, reading: &mut _| {
-            let in_transcript: Vec<Spot> = spots.iter().filter(|spot| spot.transcript == source.name).cloned().collect();
-            show(study, policies, plan, &in_transcript, reading)
+            let here: Vec<&SampledUse<S::Hint>> = uses.iter().filter(|used| used.transcript == source.name).collect();
+            show::<S>(study, policies, plan, &here, reading)
         };
-        let (shown, left) = corpus::read_again(corpus, monitor, |name| wanted.contains(name), |_| None, show)?;
+        let (cases, left) = corpus::read_again(corpus, monitor, |name| wanted.contains(name), |_| None, show)?;
         match left {
-            0 => Ok(Self { shown: shown.into_iter().flatten().collect(), too_long }),
+            0 => Ok(Self { cases: cases.into_iter().flatten().collect(), left_out }),
             left => Err(RunError::Stopped { done: wanted.len() - left, transcripts: wanted.len() }),
         }
     }
-
-    /// Returns the number of questions.
-    pub fn count(&self) -> usize {
-        self.shown.iter().map(|shown| shown.spot.questions.len()).sum()
-    }
 }
 
-fn nothing_to_ask(too_long: usize, max_context: u64) -> RunError {
-    let why = match too_long {
-        0 => "no call uses a fact last seen two or more calls before".to_owned(),
-        some => format!(
-            "{some} requests in which a fact was used again are over {max_context} tokens; --max-context allows longer ones"
-        ),
-    };
-    RunError::Nothing(format!("no question could be drawn: {why}"))
+/// Returns the share of the other sessions of the repository that have a fact; `None` if none is known.
+fn shared<H>(used: &SampledUse<H>, facts: &[(Arc<Recording>, Placebo)]) -> Option<f64> {
+    used.recording.project.as_ref()?;
+    let others =
+        facts.iter().filter(|(other, _)| other.project == used.recording.project && other.session != used.recording.session);
+    let found: Vec<bool> = others.filter_map(|(_, facts)| facts.contains(&used.fact)).collect();
+    (!found.is_empty()).then(|| found.iter().filter(|found| **found).count() as f64 / found.len() as f64)
 }

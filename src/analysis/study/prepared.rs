@@ -64,6 +64,11 @@ impl<'a> Prepared<'a> {
         }
     }
 
+    /// Returns the tokens of system prompt and tools, which are part of every request.
+    pub fn overhead(&self) -> u64 {
+        self.overhead
+    }
+
     /// Returns the size of a block of the conversation, by the token counter of the report.
     pub fn tokens(&self, block: BlockId) -> u64 {
         self.counter.apply(self.sizes.size(block, self.counter.unit))

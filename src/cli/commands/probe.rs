@@ -1,14 +1,16 @@
 //! `recompact probe`: checks with a model what `kept.hit` says about facts, by questions about them or by the model's surprise.
 
-mod by_questions;
-mod by_surprise;
-
 use clap::{Args, ValueEnum};
-use recompact::analysis::probe::{self, ProbeResults};
+use recompact::analysis::corpus::{Analysed, Source};
+use recompact::analysis::probe::questions::Questions;
+use recompact::analysis::probe::surprise::Surprise;
+use recompact::analysis::probe::{self, About, Cases, Plan, SampledUses, Scorer};
 use recompact::analysis::spec::{Loaded, ModelRequest};
-use recompact::analysis::surprise::SurpriseResults;
+use recompact::analysis::study::Study;
 use recompact::engine::policy::Policy;
-use recompact::llm::client::{Address, Purpose};
+use recompact::llm::client::{Address, Model, Purpose};
+use recompact::report::Document;
+use recompact::report::probe::DryRun;
 use recompact::util::ValueError;
 
 use crate::cli::args::output::OutputArgs;
@@ -58,30 +60,18 @@ enum By {
     Surprise,
 }
 
-impl By {
-    fn purpose(self) -> Purpose {
-        match self {
-            Self::Questions => Purpose::Write,
-            Self::Surprise => Purpose::Score,
-        }
-    }
-
-    fn max_context(self) -> u64 {
-        match self {
-            Self::Questions => 8_000,
-            Self::Surprise => 1_000,
-        }
-    }
-}
-
 impl Probe {
-    pub fn run(mut self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Failure> {
+        match self.by {
+            By::Questions => self.run_by::<Questions>(),
+            By::Surprise => self.run_by::<Surprise>(),
+        }
+    }
+
+    fn run_by<S: Scorer<Results: Document>>(mut self) -> Result<(), Failure> {
         self.output.works_on(self.transcripts.paths());
         self.transcripts.or_sessions_here()?;
-        match self.by {
-            By::Questions => self.output.must_show::<ProbeResults>("probe")?,
-            By::Surprise => self.output.must_show::<SurpriseResults>("probe")?,
-        }
+        self.output.must_show::<S::Results>("probe")?;
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);
         self.output.add_to(&mut uses);
@@ -100,20 +90,44 @@ impl Probe {
         let resources = CommandResources { models: Some(models.factory()), plan, programs, ..Default::default() };
         let Loaded { study, policies, .. } = spec.load(&resources)?;
         let policies: Vec<&Policy> = policies.iter().collect();
-        let address = self.address()?;
+        let address = self.address(S::PURPOSE)?;
         let params = models.params().into_iter().collect();
         let request = ModelRequest { address: &address, replicate: 1, params: &params, prices: &study.prices };
         let model = (!self.dry_run).then(|| models.factory().model(&request)).transpose().map_err(Failure::Usage)?;
-        let max_context = self.max_context.unwrap_or(self.by.max_context());
-        let plan = probe::Plan { questions: self.questions, max_context, seed: study.seed };
-        match self.by {
-            By::Questions => self.by_questions((&study, &policies), plan, model.as_ref()),
-            By::Surprise => self.by_surprise((&study, &policies), plan, model.as_ref()),
-        }
+        let max_context = self.max_context.unwrap_or(S::MAX_CONTEXT);
+        let plan = Plan { questions: self.questions, max_context, seed: study.seed };
+        self.ask::<S>((&study, &policies), plan, model.as_ref())
     }
 
-    fn address(&self) -> Result<Address, Failure> {
-        let purpose = self.by.purpose();
+    /// Asks the model, or says what would be asked if there is none.
+    fn ask<S: Scorer<Results: Document>>(
+        &self,
+        (study, policies): (&Study, &[&Policy]),
+        plan: Plan,
+        model: Option<&Model>,
+    ) -> Result<(), Failure> {
+        let sample = |source: Source, reading: &_| probe::sample::<S>(study, policies, &plan, source.name, reading);
+        let done = self.transcripts.for_each(&[self.output.out()], sample)?;
+        let Analysed { results: samples, coverage, end } = done.without(SampledUses::unanswered).analysed()?;
+        let Cases { cases, left_out } =
+            self.transcripts.run(|corpus, monitor| Cases::<S>::choose((study, policies), &plan, samples, corpus, monitor))?;
+        let Some(model) = model else {
+            let forecasts = probe::forecast(&cases).map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;
+            self.output.document("probe", &DryRun { forecasts, coverage })?;
+            return Ok(end?);
+        };
+        let limits = self.study_args.summarizers().models().limits();
+        let progress = self.transcripts.question_progress(cases.len() as u64, limits);
+        let scored = self.transcripts.install(|| probe::ask(model, &cases, &|| progress.question_answered()))?;
+        progress.finish();
+        let scored = scored.map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;
+        let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
+        let about = About { coverage, ..About::new(model.name(), plan) };
+        self.output.document("probe", &S::results(about, left_out, &names, scored))?;
+        Ok(end?)
+    }
+
+    fn address(&self, purpose: Purpose) -> Result<Address, Failure> {
         let unknown = || Err(ValueError::new(format!("name a model, such as {}", purpose.forms())));
         let address = Address::parse_for(&self.model, purpose).unwrap_or_else(unknown);
         address.map_err(|what| Failure::Usage(format!("--model {}: {what}", self.model)))

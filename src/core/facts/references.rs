@@ -260,3 +260,11 @@ impl Fact {
         anchors.iter().any(|anchor| self.anchors.contains(anchor))
     }
 }
+
+#[cfg(test)]
+impl Fact {
+    /// Returns a fact without weight and anchors.
+    pub(crate) fn plain(kind: FactKind, text: &str) -> Self {
+        Self { kind, text: text.to_owned(), weight: 0.0, rarity: 0.0, anchors: Box::default() }
+    }
+}

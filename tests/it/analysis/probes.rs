@@ -2,24 +2,20 @@
 //! contains it. Then its answers must agree with `kept.hit`.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex};
 
-use recompact::analysis::probe::{Plan, ProbeResults, SampledQuestions, Shown, ask, choose, forecast, sample, show};
-use recompact::analysis::study::Study;
-use recompact::engine::policy::{Policy, preset};
+use recompact::analysis::probe::questions::Questions;
+use recompact::analysis::probe::{About, Case, Plan, Scorer, ask, forecast};
 use recompact::facts::extract::{self, FactKind};
-use recompact::llm::client::{Answer, Cassette, CassetteMode, Limits, Model, ModelConfig, Provider, Question, Rejection, Usage};
-use recompact::transcript::format::{self, ReadOptions, Reading};
+use recompact::llm::client::{Answer, Model, Provider, Question, Rejection, Usage};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::effort;
-use crate::support::program::{fixtures, run};
+use crate::support::probe::{self, POLICIES, TRANSCRIPTS};
+use crate::support::program::run;
 
-const TRANSCRIPTS: [&str; 3] = ["claude-code/repair.jsonl", "messages/repair.blocks.jsonl", "openai-chat/tasks.json"];
-const POLICIES: [&str; 2] = ["lcc-s08", "drop-all"];
 const PLAN: Plan = Plan { questions: 60, max_context: 16_000, seed: 1 };
 
 /// Names a fact if the context has it, by the cloze of the question.
@@ -30,10 +26,10 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(shown: &[Shown]) -> Self {
-        let questions = shown.iter().flat_map(|shown| &shown.spot.questions);
-        let asked = questions.map(|question| (question.cloze.line.clone(), (question.kind, question.fact.clone()))).collect();
-        Self { asked, read: Mutex::default() }
+    fn new(cases: &[Case<Questions>]) -> Self {
+        let uses = cases.iter().map(|case| &case.used);
+        let asked = uses.map(|used| (used.hint.cloze.line.clone(), (used.fact.kind, used.fact.text.clone())));
+        Self { asked: asked.collect(), read: Mutex::default() }
     }
 }
 
@@ -61,55 +57,21 @@ impl Provider for Reader {
     }
 }
 
-fn readings() -> Vec<(&'static str, Reading)> {
-    let read = |name: &'static str| {
-        let bytes = fs::read(fixtures().join(name)).expect("a fixture");
-        let format = format::sniff(&bytes).expect("a known format");
-        (name, (format.read)(&bytes, &ReadOptions::default()))
-    };
-    TRANSCRIPTS.map(read).into()
+/// What the default plan shows.
+static CASES: LazyLock<Vec<Case<Questions>>> = LazyLock::new(|| cases(&PLAN));
+
+fn cases(plan: &Plan) -> Vec<Case<Questions>> {
+    probe::cases(&POLICIES, plan)
 }
 
-fn study() -> Study {
-    let policies = POLICIES.iter().chain(&["keep-all"]).map(|name| preset(name).expect("a preset").policy(&[]).expect("valid"));
-    Study::new(policies.collect())
-}
-
-/// Returns what the default plan shows.
-static SHOWN: LazyLock<Vec<Shown>> = LazyLock::new(|| shown(&PLAN));
-
-fn shown(plan: &Plan) -> Vec<Shown> {
-    let (study, readings) = (study(), readings());
-    let policies: Vec<&Policy> = study.policies[..POLICIES.len()].iter().collect();
-    let drawn = readings.iter().map(|(name, reading)| sample(&study, &policies, plan, name, reading));
-    let spots = choose(drawn.flat_map(|SampledQuestions { spots, .. }| spots).collect(), plan);
-    let of = |(name, reading): &(&str, Reading)| {
-        let here: Vec<_> = spots.iter().filter(|spot| spot.transcript == *name).cloned().collect();
-        show(&study, &policies, plan, &here, reading)
-    };
-    readings.iter().flat_map(of).collect()
-}
-
-fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
-    Model::new(ModelConfig {
-        name: "openai:reader".to_owned(),
-        params: serde_json::Map::new(),
-        replicate: 1,
-        provider: Some(Box::new(Reader::new(shown))),
-        cassette: Arc::new(Cassette::new(cassette.map(Path::to_owned), CassetteMode::Auto)),
-        limits: Arc::new(Limits::new(None, None, 4)),
-        price: None,
-        retries: 0,
-        first_wait: recompact::llm::client::FIRST_WAIT,
-        stopped: || false,
-    })
+fn model(cassette: Option<&Path>) -> Model {
+    probe::model("openai:reader", Reader::new(&CASES), cassette)
 }
 
 #[test]
 fn perfect_reader_answers_hits_and_fails_misses() {
-    let shown = &*SHOWN;
-    let asked = ask(&model(shown, None), shown, &|| {}).expect("an answer to everything");
-    let found = ProbeResults::new("reader", PLAN, 0, &POLICIES, shown, asked);
+    let asked = ask(&model(None), &CASES, &|| {}).expect("an answer to everything");
+    let found = Questions::results(About::new("reader", PLAN), 0, &POLICIES, asked);
     for of in &found.policies {
         let answers = &of.answers;
         println!("{}: {answers:?} {:?}", of.policy, of.agreement);
@@ -126,58 +88,56 @@ fn perfect_reader_answers_hits_and_fails_misses() {
 
 #[test]
 fn probe_questions_respect_the_plan() {
-    let plans = [Plan { questions: 7, ..PLAN }, Plan { max_context: 900, ..PLAN }].map(|plan| (plan, shown(&plan)));
-    for (plan, shown) in plans.iter().map(|(plan, shown)| (plan, shown)).chain([(&PLAN, &*SHOWN)]) {
-        let questions = || shown.iter().flat_map(|shown| &shown.spot.questions);
-        assert!(questions().count() <= plan.questions && questions().count() > 0, "{plan:?}");
-        for forecast in forecast(shown) {
-            assert!(forecast.tokens >= forecast.new_tokens && forecast.questions >= forecast.contexts, "{forecast:?}");
+    let plans = [Plan { questions: 7, ..PLAN }, Plan { max_context: 900, ..PLAN }].map(|plan| (plan, cases(&plan)));
+    for (plan, cases) in plans.iter().map(|(plan, cases)| (plan, cases)).chain([(&PLAN, &*CASES)]) {
+        assert!(cases.len() <= plan.questions && !cases.is_empty(), "{plan:?}");
+        for forecast in forecast(cases).expect("questions") {
+            let (contexts, new_tokens) = forecast.contexts.zip(forecast.new_tokens).expect("shared beginnings");
+            assert!(forecast.tokens >= new_tokens && forecast.questions >= contexts, "{forecast:?}");
         }
-        for question in questions() {
-            assert!(question.cloze.line.contains("____") && !question.cloze.line.contains(&question.fact), "{question:?}");
+        for Case { used, .. } in cases {
+            assert!(used.hint.cloze.line.contains("____") && !used.hint.cloze.line.contains(&used.fact.text), "{used:?}");
         }
     }
-    assert_ne!(*SHOWN, shown(&Plan { seed: 2, ..PLAN }));
+    let uses = |cases: &[Case<Questions>]| cases.iter().map(|case| case.used.clone()).collect::<Vec<_>>();
+    assert_ne!(uses(&CASES), uses(&cases(&Plan { seed: 2, ..PLAN })));
 }
 
 /// Runs the command on the same transcripts with the answers of a cassette.
-fn probe<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let policies = POLICIES.iter().flat_map(|policy| ["-p", policy]);
-    let plan = ["--questions", "60", "--max-context", "16000", "--model", "openai:reader"];
-    let cassette = ["--cassette", cassette, "--cassette-mode", "replay"];
-    ["probe"].into_iter().chain(TRANSCRIPTS).chain(policies).chain(plan).chain(cassette).chain(more.iter().copied()).collect()
+fn command<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let options = ["--questions", "60", "--max-context", "16000", "--model", "openai:reader"];
+    probe::command(&options, cassette, more)
 }
 
 #[test]
 fn probe_gives_the_same_bytes_for_any_number_of_threads() {
     let folder = TempDir::new().expect("a temporary folder");
     let cassette = folder.path().to_str().expect("a plain path");
-    let shown = &*SHOWN;
-    ask(&model(shown, Some(folder.path())), shown, &|| {}).expect("an answer to everything");
+    ask(&model(Some(folder.path())), &CASES, &|| {}).expect("an answer to everything");
     for output in ["table", "markdown", "json"] {
-        let of_jobs = |jobs: &str| run(probe(cassette, &["-o", output, "--full", "--jobs", jobs])).printed();
+        let of_jobs = |jobs: &str| run(command(cassette, &["-o", output, "--full", "--jobs", jobs])).printed();
         let one = of_jobs("1");
         assert!(effort::of(output != "json", false) || one == of_jobs("8"), "{output}");
         match output {
             "json" => {
                 let found: Value = serde_json::from_str(&one).expect("JSON");
                 let asked = found["asked"].as_array().expect("every question");
-                assert_eq!(asked.len(), shown.iter().map(|shown| shown.spot.questions.len()).sum::<usize>());
+                assert_eq!(asked.len(), CASES.len());
                 let agrees = |asked: &Value| (asked["outcome"] == "hit") == (asked["context"]["right"] == true);
                 assert!(asked.iter().all(agrees), "{one}");
             }
             output => insta::assert_snapshot!(format!("probe-{output}"), one),
         }
     }
-    insta::assert_snapshot!("probe", run(probe(cassette, &[])).printed());
-    insta::assert_snapshot!("probe-dry-run", run(probe(cassette, &["--dry-run"])).printed());
+    insta::assert_snapshot!("probe", run(command(cassette, &[])).printed());
+    insta::assert_snapshot!("probe-dry-run", run(command(cassette, &["--dry-run"])).printed());
 }
 
 #[test]
 fn probe_names_a_question_without_an_answer() {
     let folder = TempDir::new().expect("a temporary folder");
     let cassette = folder.path().to_str().expect("a plain path");
-    let ran = run(probe(cassette, &[]));
+    let ran = run(command(cassette, &[]));
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     let named = TRANSCRIPTS.iter().any(|name| ran.stderr.starts_with(&format!("recompact: {name}:")));
     assert!(named && ran.stderr.contains("has no answer") && ran.stderr.contains("holds no answer"), "{}", ran.stderr);

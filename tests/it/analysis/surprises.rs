@@ -2,26 +2,20 @@
 //! another costs a bit for each byte. Then every gone fact loses as many bits as it has bytes, and all else loses nothing.
 
 use std::f64::consts::LN_2;
-use std::fs;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use recompact::analysis::study::Study;
-use recompact::analysis::surprise::{
-    Control, Grouping, Outcome, Plan, Prompts, SampledUse, ScoredUse, SurpriseResults, ask, choose, forecast, sample, trim,
-};
-use recompact::engine::policy::{Policy, preset};
-use recompact::llm::client::{Answer, Cassette, CassetteMode, Limits, Model, ModelConfig, Provider, Question, Rejection, Usage};
+use recompact::analysis::probe::surprise::{Control, Grouping, Prompts, ScoredUse, Surprise};
+use recompact::analysis::probe::{About, Case, Outcome, Plan, Scorer, ask, forecast};
+use recompact::llm::client::{Answer, Model, Provider, Question, Rejection, Usage};
 use recompact::tokens::meter::SizeUnit;
-use recompact::transcript::format::{self, ReadOptions, Reading};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::effort;
-use crate::support::program::{fixtures, run};
+use crate::support::probe::{self, POLICIES};
+use crate::support::program::run;
 
-const TRANSCRIPTS: [&str; 3] = ["claude-code/repair.jsonl", "messages/repair.blocks.jsonl", "openai-chat/tasks.json"];
-const POLICIES: [&str; 2] = ["lcc-s08", "drop-all"];
 const PLAN: Plan = Plan { questions: 80, max_context: 700, seed: 1 };
 
 /// Gives each byte of a text that is not in the prompt the probability ½.
@@ -41,70 +35,32 @@ impl Provider for OnlyReads {
 }
 
 fn model(cassette: Option<&Path>) -> Model {
-    Model::new(ModelConfig {
-        name: "llama-server:reader".to_owned(),
-        params: serde_json::Map::new(),
-        replicate: 1,
-        provider: Some(Box::new(OnlyReads)),
-        cassette: Arc::new(Cassette::new(cassette.map(Path::to_owned), CassetteMode::Auto)),
-        limits: Arc::new(Limits::new(None, None, 4)),
-        price: None,
-        retries: 0,
-        first_wait: recompact::llm::client::FIRST_WAIT,
-        stopped: || false,
-    })
+    probe::model("llama-server:reader", OnlyReads, cassette)
 }
 
-fn readings() -> Vec<(&'static str, Reading)> {
-    let read = |name: &'static str| {
-        let bytes = fs::read(fixtures().join(name)).expect("a fixture");
-        let format = format::sniff(&bytes).expect("a known format");
-        (name, (format.read)(&bytes, &ReadOptions::default()))
-    };
-    TRANSCRIPTS.map(read).into()
-}
+static CASES: LazyLock<Vec<Case<Surprise>>> = LazyLock::new(|| probe::cases(&POLICIES, &PLAN));
 
-fn study(policies: &[&str]) -> Study {
-    let policy = |name: &str| preset(name).expect("a preset").policy(&[]).expect("valid");
-    Study::new(policies.iter().map(|name| policy(name)).chain([Policy::keep_all()]).collect())
-}
-
-/// Returns the prompts of a plan under some policies.
-fn prompts(names: &[&str], plan: &Plan) -> Vec<Prompts> {
-    let (study, readings) = (study(names), readings());
-    let policies: Vec<&Policy> = study.policies[..names.len()].iter().collect();
-    let drawn = readings.iter().flat_map(|(name, reading)| sample(&study, &policies, plan, name, reading).uses);
-    let uses = choose(drawn.collect(), plan);
-    let of = |(name, reading): &(&str, Reading)| {
-        let here: Vec<&SampledUse> = uses.iter().filter(|used| used.transcript == *name).collect();
-        trim(&study, &policies, plan, &here, reading)
-    };
-    readings.iter().flat_map(of).collect()
-}
-
-static PROMPTS: LazyLock<Vec<Prompts>> = LazyLock::new(|| prompts(&POLICIES, &PLAN));
-
-fn scored(prompts: &[Prompts]) -> Vec<ScoredUse> {
-    ask(&model(None), prompts, &|| {}).expect("an answer to everything")
+fn scored(cases: &[Case<Surprise>]) -> Vec<ScoredUse> {
+    ask(&model(None), cases, &|| {}).expect("an answer to everything")
 }
 
 #[test]
 fn a_model_that_only_reads_loses_what_is_gone() {
-    let uses = scored(&PROMPTS);
+    let uses = scored(&CASES);
     let gone = uses.iter().filter(|used| used.outcome.is_gone()).count();
     assert!(gone >= 20 && uses.len() - gone >= 10, "{gone} of {}", uses.len());
     // The metric and this model differ on a name that is part of another one: `report` in `report.py`.
-    let is_read = |prompts: &Prompts| prompts.policy.contains(&prompts.fact);
-    let differs = PROMPTS.iter().filter(|prompts| prompts.used.outcome.is_gone() == is_read(prompts)).count();
+    let is_read = |case: &Case<Surprise>| case.shown.policy.contains(&case.shown.fact);
+    let differs = CASES.iter().filter(|case| case.used.outcome.is_gone() == is_read(case)).count();
     assert!(differs * 5 <= gone, "{differs} of {gone}");
-    for (used, prompts) in uses.iter().zip(&*PROMPTS) {
-        let lost = if is_read(prompts) { 0.0 } else { used.fact.len() as f64 };
+    for (used, case) in uses.iter().zip(&*CASES) {
+        let lost = if is_read(case) { 0.0 } else { used.fact.len() as f64 };
         assert_eq!((used.full, used.lost), (0.0, lost), "{used:?}");
         assert_eq!(used.other_block.unwrap_or(0.0), 0.0, "{used:?}");
         assert_eq!(used.other_fact.unwrap_or(0.0), 0.0, "{used:?}");
     }
     assert!(uses.iter().any(|used| used.other_block.is_some()) && uses.iter().any(|used| used.other_fact.is_some()));
-    let results = SurpriseResults::new("reader", PLAN, 0, &POLICIES, uses);
+    let results = Surprise::results(About::new("reader", PLAN), 0, &POLICIES, uses);
     let all = results.all().expect("uses");
     assert!(all.auc.value >= Some(0.9) && all.auc_against_control.value >= Some(0.9), "{all:?}");
     assert_eq!(results.predicts(), Some(true));
@@ -115,18 +71,18 @@ fn a_model_that_only_reads_loses_what_is_gone() {
 /// A policy that changes nothing sends the same request, so the model is asked the same.
 #[test]
 fn without_compaction_both_prompts_are_equal() {
-    let prompts = prompts(&["keep-all"], &PLAN);
-    assert!(prompts.len() >= 10);
-    for prompt in &prompts {
-        assert_eq!(prompt.full, prompt.policy);
-        assert_eq!(prompt.used.outcome, Outcome::InContext);
+    let cases = probe::cases::<Surprise>(&["keep-all"], &PLAN);
+    assert!(cases.len() >= 10);
+    for Case { used, shown } in &cases {
+        assert_eq!(shown.full, shown.policy);
+        assert_eq!(used.outcome, Outcome::InContext);
     }
 }
 
 #[test]
 fn prompts_fit_and_hold_the_fact() {
     for plan in [PLAN, Plan { max_context: 250, questions: 30, ..PLAN }] {
-        for Prompts { full, policy, fact, control, .. } in prompts(&POLICIES, &plan) {
+        for Case { shown: Prompts { full, policy, fact, control, .. }, .. } in probe::cases::<Surprise>(&POLICIES, &plan) {
             let sizes = [&full, &policy].map(|prompt| SizeUnit::O200k.text(prompt));
             // The lines that name speakers come on top; they are short.
             assert!(sizes.iter().all(|tokens| *tokens <= plan.max_context + 60), "{sizes:?}\n{full}");
@@ -143,48 +99,46 @@ fn prompts_fit_and_hold_the_fact() {
 #[test]
 fn uses_come_from_all_outcomes_and_policies_alike() {
     let asked = |policy: &str, outcome: Outcome| {
-        PROMPTS.iter().filter(|prompts| prompts.used.policy == policy && prompts.used.outcome == outcome).count()
+        CASES.iter().filter(|case| case.used.policy == policy && case.used.outcome == outcome).count()
     };
     let of = POLICIES.map(|policy| Outcome::ALL.map(|outcome| asked(policy, outcome)));
     assert_eq!(of.map(|outcomes| outcomes.iter().sum::<usize>()), [40, 40], "{of:?}");
     // `drop-all` has nothing in the context, so the others get its room.
     assert!(of[0].iter().filter(|count| **count >= 8).count() >= 3 && of[1][0] == 0, "{of:?}");
-    let forecast = forecast(&PROMPTS);
+    let forecast = forecast(&CASES).expect("questions");
     assert_eq!(forecast[0].of, "full context");
-    assert!(forecast.iter().map(|one| one.questions).sum::<usize>() >= PROMPTS.len());
+    assert!(forecast.iter().map(|one| one.questions).sum::<usize>() >= CASES.len());
 }
 
 /// Runs the command on the same transcripts with the answers of a cassette.
-fn probe<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let policies = POLICIES.iter().flat_map(|policy| ["-p", policy]);
-    let plan = ["--by", "surprise", "--questions", "80", "--max-context", "700", "--model", "llama-server:reader"];
-    let cassette = ["--cassette", cassette, "--cassette-mode", "replay"];
-    ["probe"].into_iter().chain(TRANSCRIPTS).chain(policies).chain(plan).chain(cassette).chain(more.iter().copied()).collect()
+fn command<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let options = ["--by", "surprise", "--questions", "80", "--max-context", "700", "--model", "llama-server:reader"];
+    probe::command(&options, cassette, more)
 }
 
 #[test]
 fn surprise_gives_the_same_bytes_for_any_number_of_threads() {
     let folder = TempDir::new().expect("a temporary folder");
     let cassette = folder.path().to_str().expect("a plain path");
-    ask(&model(Some(folder.path())), &PROMPTS, &|| {}).expect("an answer to everything");
+    ask(&model(Some(folder.path())), &CASES, &|| {}).expect("an answer to everything");
     for output in ["table", "csv", "json"] {
-        let of_jobs = |jobs: &str| run(probe(cassette, &["-o", output, "--jobs", jobs])).printed();
+        let of_jobs = |jobs: &str| run(command(cassette, &["-o", output, "--jobs", jobs])).printed();
         let one = of_jobs("1");
         assert!(effort::of(output != "json", false) || one == of_jobs("8"), "{output}");
         match output {
             "json" => {
                 let found: Value = serde_json::from_str(&one).expect("JSON");
-                assert_eq!(found["uses"].as_array().map(Vec::len), Some(PROMPTS.len()));
+                assert_eq!(found["uses"].as_array().map(Vec::len), Some(CASES.len()));
             }
             "csv" => {
-                assert_eq!(one.lines().count(), PROMPTS.len() + 1);
+                assert_eq!(one.lines().count(), CASES.len() + 1);
                 assert!(!one.lines().next().expect("a header").contains(",fact,"), "the table has no texts");
             }
             _ => insta::assert_snapshot!("surprise", one),
         }
     }
-    insta::assert_snapshot!("surprise-full", run(probe(cassette, &["--full"])).printed());
-    insta::assert_snapshot!("surprise-dry-run", run(probe(cassette, &["--dry-run"])).printed());
+    insta::assert_snapshot!("surprise-full", run(command(cassette, &["--full"])).printed());
+    insta::assert_snapshot!("surprise-dry-run", run(command(cassette, &["--dry-run"])).printed());
 }
 
 #[test]

@@ -5,6 +5,7 @@ pub mod generate;
 pub mod json_schema;
 pub mod notation;
 pub mod planted;
+pub mod probe;
 pub mod program;
 pub mod surprise;
 pub mod trace;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use recompact::analysis::surprise::{LearnedElsewhere, Outcome, Plan, ScoredUse, SurpriseResults};
+use recompact::analysis::probe::surprise::{LearnedElsewhere, ScoredUse, SurpriseResults};
+use recompact::analysis::probe::{About, Outcome, Plan};
 use recompact::facts::extract::FactKind;
 use recompact::facts::references::Provenance;
 
@@ -29,7 +30,7 @@ fn results(model: &str) -> SurpriseResults {
     let mut seen = std::collections::BTreeSet::new();
     policies.retain(|policy| seen.insert(policy.clone()));
     let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
-    SurpriseResults::new(model, PLAN, 0, &policies, uses)
+    SurpriseResults::new(About::new(model, PLAN), 0, &policies, uses)
 }
 
 fn uses(model: &str) -> Vec<ScoredUse> {

@@ -68,6 +68,18 @@ impl Resamples {
             .collect()
     }
 
+    /// Returns the sum of the sessions' values in each resample.
+    pub fn sums(&self, values: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.resamples];
+        let values = in_groups(values, |sum, value| *sum += value);
+        for (counts, value) in self.counts.chunks_exact(self.resamples.max(1)).zip(values.iter()) {
+            for (sum, count) in sums.iter_mut().zip(counts) {
+                *sum += value * f64::from(*count);
+            }
+        }
+        sums
+    }
+
     /// Returns in each resample the sum of the sessions' values, divided by its standard error; the values sum to 0. It is 0 in a
     /// resample of equal values, which has no error.
     pub fn t_statistics(&self, values: &[f64]) -> Vec<f64> {

@@ -1,6 +1,7 @@
 //! The tables of the page on validation that come from the measured surprise of models.
 
-use recompact::analysis::surprise::{BitsGroup, Estimate, Grouping, SurpriseResults};
+use recompact::analysis::probe::Estimate;
+use recompact::analysis::probe::surprise::{BitsGroup, Grouping, SurpriseResults};
 
 use super::blocks::table;
 use crate::support::surprise::{MODELS, RESULTS};
@@ -55,7 +56,7 @@ pub fn controls() -> String {
     let rows = RESULTS.iter().map(|model| {
         let all = model.all().expect("uses");
         let bits = [all.lost, all.lost_in_context, model.other_block, model.other_fact].map(|bits| shown(bits, 1));
-        let name = [format!("`{}`", model.model)];
+        let name = [format!("`{}`", model.about.model)];
         name.into_iter().chain(bits).chain([shown(all.auc_against_control, 2)]).collect::<Vec<_>>()
     });
     table(["model", "gone", "in context", "another block away", "another fact", "AUC against the first control"], rows)

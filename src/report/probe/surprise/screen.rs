@@ -1,9 +1,10 @@
 //! The first screen of a probe by surprise: whether the retention metric predicts what a model loses.
 
-use super::{bits, bits_of, ratio};
-use crate::analysis::surprise::{Grouping, MIN_AUC, MIN_CORRELATION, SurpriseResults};
-use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
-use crate::report::{Layout, number_format};
+use super::{bits, bits_of, number, ratio};
+use crate::analysis::probe::surprise::{Grouping, MIN_AUC, MIN_CORRELATION, SurpriseResults};
+use crate::report::Layout;
+use crate::report::probe::checks;
+use crate::report::screen::{Prose, Screen, ScreenTable, Step};
 use crate::util::text::plural;
 
 pub fn screen(results: &SurpriseResults, layout: &Layout) -> Option<Screen> {
@@ -29,10 +30,10 @@ pub fn screen(results: &SurpriseResults, layout: &Layout) -> Option<Screen> {
         bits_of(results.other_fact)
     );
     Some(Screen {
-        scope: Prose::new(scope).name(results.model.as_str()),
+        scope: Prose::new(scope).name(results.about.model.as_str()),
         answer: vec![Prose::new(verdict).words(numbers), Prose::new(loss), Prose::new(controls)],
         table: ScreenTable::new(model, (0..columns).map(rank).collect(), "bits"),
-        checks: checks(results),
+        checks: checks(&results.about, (results.unaskable > 0).then(|| ("controls", unaskable(results)))),
         next: vec![Step::new(
             layout.invocation.again("--show bits,prediction,controls"),
             "by policy, kind, gap, repository and agent",
@@ -50,14 +51,6 @@ fn rank(column: usize) -> u8 {
     }
 }
 
-fn checks(results: &SurpriseResults) -> Vec<Check> {
-    let mut checks = Vec::new();
-    if !results.coverage.is_complete() {
-        checks.push(Check::new("left-out", format!("only {} were asked about", results.coverage.line())));
-    }
-    if results.unaskable > 0 {
-        let count = number_format::count(results.unaskable as u64);
-        checks.push(Check::new("controls", format!("{count} uses were left out: the record does not have the fact literally")));
-    }
-    checks
+fn unaskable(results: &SurpriseResults) -> String {
+    format!("{} uses were left out: the record does not have the fact literally", number(results.unaskable))
 }

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::ask::ScoredUse;
 use super::auc::{Judged, auc};
-use super::correlation::RankProducts;
+use super::correlation::{correlation, rank_products};
 use super::grouping::Grouping;
-use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
-use crate::results::saved::{Accumulator, Session};
-use crate::results::stats::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, interval};
-
-pub use crate::analysis::probe::Estimate;
+use super::scored::ScoredUse;
+use crate::analysis::probe::Estimate;
+use crate::analysis::probe::estimate::resamples;
+use crate::results::saved::Session;
+use crate::results::stats::Resamples;
 
 /// Surprise and loss of a group of uses, in bits for each use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -96,7 +95,6 @@ fn guessed(uses: &[&ScoredUse]) -> Option<f64> {
 pub(super) struct Sessions<'a> {
     indices: BTreeMap<Session<'a>, usize>,
     resamples: Resamples,
-    draws: usize,
 }
 
 impl<'a> Sessions<'a> {
@@ -106,8 +104,7 @@ impl<'a> Sessions<'a> {
             let next = indices.len();
             indices.entry(session(used)).or_insert(next);
         }
-        let draws = if indices.len() < MIN_SESSIONS { 0 } else { RESAMPLES };
-        Self { resamples: Resamples::new(indices.len(), draws, seed), indices, draws }
+        Self { resamples: resamples(indices.len(), seed), indices }
     }
 
     pub fn count(&self) -> usize {
@@ -120,22 +117,15 @@ impl<'a> Sessions<'a> {
 
     /// Returns the mean of a value over the uses that have one.
     pub fn mean(&self, uses: &[&'a ScoredUse], value: impl Fn(&ScoredUse) -> Option<f64>) -> Estimate {
-        let mut added = vec![Accumulator::default(); self.count()];
+        let mut added = vec![[0.0, 0.0]; self.count()];
         for used in uses {
             if let Some(value) = value(used) {
-                let sum = &mut added[self.index(used)];
-                sum.numerator += value;
-                sum.denominator += 1.0;
+                let [sum, count] = &mut added[self.index(used)];
+                *sum += value;
+                *count += 1.0;
             }
         }
-        let [over, under] =
-            [|sum: &Accumulator| sum.numerator, |sum: &Accumulator| sum.denominator].map(|of| added.iter().map(of).sum::<f64>());
-        let ratio = Aggregation::Ratio { over: ColumnId::Borrowed("bits"), under: ColumnId::Borrowed("uses") };
-        let column = Column::counted("bits", Unit::Ratio, Direction::Neither, ratio, "");
-        let added: Vec<_> = added.into_iter().map(Some).collect();
-        let value = (under > 0.0).then(|| over / under);
-        let resampled = self.resamples.totals(&column, &added).into_iter().flatten();
-        Estimate { value, interval: value.and_then(|_| interval(resampled, LEVEL)) }
+        Estimate::new(&added, &self.resamples, |[sum, count]| (count > 0.0).then(|| sum / count))
     }
 
     /// Returns the rank correlation of a prediction with the loss, within sessions.
@@ -144,15 +134,8 @@ impl<'a> Sessions<'a> {
         for used in uses {
             pairs[self.index(used)].push((predicted(used), used.lost));
         }
-        let products: Vec<RankProducts> = pairs.iter().map(|pairs| RankProducts::of_session(pairs)).collect();
-        let column = Column::counted("ranks", Unit::Ratio, Direction::Neither, Aggregation::Sum, "");
-        let sums = [0, 1, 2]
-            .map(|at| self.resamples.totals(&column, &products.iter().map(|products| products.added()[at]).collect::<Vec<_>>()));
-        let of = |both: f64, predicted: f64, measured: f64| RankProducts { both, predicted, measured }.correlation();
-        let at_draw = |draw: usize| of(sums[0][draw]?, sums[1][draw]?, sums[2][draw]?);
-        let sum = |at: fn(&RankProducts) -> f64| products.iter().map(at).sum();
-        let value = of(sum(|p| p.both), sum(|p| p.predicted), sum(|p| p.measured));
-        Estimate { value, interval: value.and_then(|_| interval((0..self.draws).filter_map(at_draw), LEVEL)) }
+        let products: Vec<[f64; 3]> = pairs.iter().map(|pairs| rank_products(pairs)).collect();
+        Estimate::new(&products, &self.resamples, correlation)
     }
 }
 

@@ -3,14 +3,13 @@
 mod csv;
 mod screen;
 
-use super::number_format::{self, MISSING};
-use super::table_model::{ColumnHeader, TableModel, left_out_transcripts};
-use super::{Document, Layout, Screen, Section, json};
-use crate::analysis::surprise::{
-    BitsGroup, Estimate, Forecast, Grouping, MIN_AUC, MIN_CORRELATION, ScoredUse, SurpriseResults, WorthCheck,
-};
+use super::{headers, number};
+use crate::analysis::probe::Estimate;
+use crate::analysis::probe::surprise::{BitsGroup, Grouping, MIN_AUC, MIN_CORRELATION, ScoredUse, SurpriseResults, WorthCheck};
 use crate::metrics::column::Unit;
-use crate::results::saved::Coverage;
+use crate::report::number_format::{self, MISSING};
+use crate::report::table_model::{TableModel, left_out_transcripts};
+use crate::report::{Document, Layout, Screen, Section, json};
 use crate::util::text::plural;
 
 impl Document for SurpriseResults {
@@ -32,7 +31,7 @@ impl Document for SurpriseResults {
         Section::new("worth", "what facts are worth in bits, by kind and length", |results, _| vec![worth(results)]),
         Section::new("controls", "what should lose nothing", |results, _| vec![controls(results)]),
         Section::new("left-out", "transcripts that are not in the results", |results, _| {
-            vec![left_out_transcripts(&results.coverage)]
+            vec![left_out_transcripts(&results.about.coverage)]
         }),
     ];
 
@@ -42,23 +41,6 @@ impl Document for SurpriseResults {
 
     fn json(&self) -> Vec<u8> {
         json::write(self)
-    }
-}
-
-/// What would be asked, for a dry run.
-pub struct DryRun {
-    pub forecasts: Vec<Forecast>,
-    pub coverage: Coverage,
-}
-
-impl Document for DryRun {
-    const SECTIONS: &'static [Section<Self>] = &[
-        Section::new("forecast", "what would be asked", |run, _| vec![forecast(&run.forecasts)]),
-        Section::new("left-out", "transcripts that are not in the results", |run, _| vec![left_out_transcripts(&run.coverage)]),
-    ];
-
-    fn json(&self) -> Vec<u8> {
-        json::write(&self.forecasts)
     }
 }
 
@@ -81,10 +63,6 @@ fn with_interval(Estimate { value, interval }: Estimate, digits: usize) -> Strin
     }
 }
 
-fn number(count: usize) -> String {
-    number_format::count(count as u64)
-}
-
 fn bits(results: &SurpriseResults, by: Grouping) -> TableModel {
     let row = |group: &BitsGroup| {
         let mut cells = vec![group.name.clone(), number(group.uses), number(group.gone)];
@@ -92,14 +70,12 @@ fn bits(results: &SurpriseResults, by: Grouping) -> TableModel {
         cells.push(number_format::value(Unit::Share, group.guessed));
         cells
     };
-    let mut headers = vec![ColumnHeader::names(by.name())];
     let columns =
         ["uses", "gone", "full request", "policy's request", "bits lost", "lost in context", "unrelated fact", "guessed"];
-    headers.extend(columns.map(ColumnHeader::numbers));
     TableModel {
         title: format!("Bits by {}", by.name()),
-        subject: results.model.clone(),
-        headers,
+        subject: results.about.model.clone(),
+        headers: headers(&[by.name()], &columns),
         rows: results.by(by).map(row).collect(),
         footnotes: vec![legend()],
     }
@@ -122,12 +98,11 @@ fn prediction(results: &SurpriseResults) -> TableModel {
         let counts = [group.uses, group.gone, group.sessions].map(number);
         names.into_iter().chain(counts).chain([group.auc, group.auc_against_control, group.rank_correlation].map(ratio)).collect()
     };
-    let mut headers = vec![ColumnHeader::names("by"), ColumnHeader::names("group")];
-    headers.extend(["uses", "gone", "sessions", "AUC", "AUC against control", "rank correlation"].map(ColumnHeader::numbers));
+    let columns = ["uses", "gone", "sessions", "AUC", "AUC against control", "rank correlation"];
     TableModel {
         title: "Does kept.hit predict the loss?".to_owned(),
-        subject: results.model.clone(),
-        headers,
+        subject: results.about.model.clone(),
+        headers: headers(&["by", "group"], &columns),
         rows: PREDICTED.iter().flat_map(|by| results.by(*by)).map(row).collect(),
         footnotes: vec![format!(
             "AUC: how often a gone fact loses more bits than one in the context (.5: no prediction; {MIN_AUC} is needed); against \
@@ -144,13 +119,11 @@ fn worth(results: &SurpriseResults) -> TableModel {
         let [factor, bits] = [(factor, 2), (mean * factor, 1)].map(|(value, digits)| number_format::grouped(value, digits));
         vec![by.to_owned(), name.to_owned(), factor, bits]
     });
-    let mut headers = vec![ColumnHeader::names("by"), ColumnHeader::names("group")];
-    headers.extend(["factor", "bits"].map(ColumnHeader::numbers));
     let WorthCheck { rarity, worth, with_sharing, uses } = results.worth_check;
     TableModel {
         title: "What a fact is worth".to_owned(),
-        subject: results.model.clone(),
-        headers,
+        subject: results.about.model.clone(),
+        headers: headers(&["by", "group"], &["factor", "bits"]),
         rows: rows.collect(),
         footnotes: vec![
             format!("a gone fact costs {} bits × its two factors", number_format::grouped(mean, 1)),
@@ -180,15 +153,13 @@ fn controls(results: &SurpriseResults) -> TableModel {
             bits_of(results.other_fact),
         ],
     ];
-    let mut headers = vec![ColumnHeader::names("control")];
-    headers.extend(["uses", "bits lost"].map(ColumnHeader::numbers));
     let prompts = results.uses.iter().map(|used| used.prompt_tokens).sum::<u64>() as f64;
     let requests = results.uses.iter().map(|used| used.request_tokens).sum::<u64>() as f64;
     let uses = results.uses.len().max(1) as f64;
     TableModel {
         title: "Controls: what should lose nothing".to_owned(),
-        subject: results.model.clone(),
-        headers,
+        subject: results.about.model.clone(),
+        headers: headers(&["control"], &["uses", "bits lost"]),
         rows,
         footnotes: vec![format!(
             "both requests of a use are trimmed to the same blocks: {} tokens on average of requests of {}; {} could not be asked about, \
@@ -198,16 +169,4 @@ fn controls(results: &SurpriseResults) -> TableModel {
             plural(results.unaskable, "more use")
         )],
     }
-}
-
-fn forecast(forecasts: &[Forecast]) -> TableModel {
-    let row = |of: &str, questions: usize, tokens: u64| vec![of.to_owned(), number(questions), number_format::count(tokens)];
-    let mut rows: Vec<_> = forecasts.iter().map(|forecast| row(&forecast.of, forecast.questions, forecast.tokens)).collect();
-    let questions = forecasts.iter().map(|forecast| forecast.questions).sum();
-    rows.push(row("all", questions, forecasts.iter().map(|forecast| forecast.tokens).sum()));
-    let mut headers = vec![ColumnHeader::names("request from")];
-    headers.extend(["questions", "tokens"].map(ColumnHeader::numbers));
-    let footnotes =
-        vec!["each question counts once, however often it comes up; tokens of prompts and facts as counted by o200k".to_owned()];
-    TableModel { title: "What would be asked".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

@@ -11,22 +11,19 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::select::{Selection, percent};
+use super::draw::rank;
 use super::excerpt::{Part, excerpt, find};
-use super::sample::rank;
-use super::{Plan, SampledUse};
-use crate::analysis::study::{Prepared, Study};
+use crate::analysis::probe::requests::utterance;
+use crate::analysis::probe::{Plan, Requests, SampledUse};
+use crate::analysis::study::Prepared;
 use crate::engine::context::Context;
-use crate::engine::journal::Request;
-use crate::engine::policy::Policy;
-use crate::engine::summarizer::{Utterance, dialogue};
+use crate::engine::summarizer::dialogue;
 use crate::facts::references::{References, Use};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
-use crate::transcript::format::Reading;
 
 /// The prompts about one use. The model is asked how probable the fact is after each of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompts {
-    pub used: SampledUse,
     /// The fact in its canonical form, which the response has literally.
     pub fact: String,
     pub full: String,
@@ -47,32 +44,10 @@ pub enum Control {
     None,
 }
 
-/// Writes the prompts of uses of one transcript, in their order.
-pub fn trim(study: &Study, policies: &[&Policy], plan: &Plan, uses: &[&SampledUse], reading: &Reading) -> Vec<Prompts> {
-    let mut written: Vec<Option<Prompts>> = vec![None; uses.len()];
-    for conversation in &reading.conversations {
-        let here: Vec<usize> = (0..uses.len()).filter(|at| uses[*at].conversation == conversation.name).collect();
-        if here.is_empty() {
-            continue;
-        }
-        let prepared = study.prepare(conversation);
-        for policy in policies {
-            let mut at_call: HashMap<usize, Vec<usize>> = HashMap::new();
-            for at in here.iter().filter(|at| uses[**at].policy == policy.name) {
-                at_call.entry(uses[*at].call as usize).or_default().push(*at);
-            }
-            if at_call.is_empty() {
-                continue;
-            }
-            let mut observer = |request: &Request, context: &Context| {
-                for at in at_call.get(&request.call).into_iter().flatten() {
-                    written[*at] = Writer { prepared: &prepared, plan, used: uses[*at], context }.prompts();
-                }
-            };
-            study.evaluate(&prepared, policy, &mut observer);
-        }
-    }
-    written.into_iter().flatten().collect()
+/// Writes the prompts of a use; `None` if it cannot be asked about.
+pub(super) fn trim(requests: &Requests, used: &SampledUse<()>) -> Option<Prompts> {
+    let Requests { prepared, plan, context, .. } = *requests;
+    Writer { prepared, plan, used, context }.prompts()
 }
 
 /// Returns the blocks of the request without compaction that hold the fact of a use, newest first.
@@ -85,7 +60,7 @@ pub(super) fn holders<'a>(references: &'a References, used: &Use) -> impl Iterat
 pub(super) fn response_until(conversation: &Conversation, call: u32, fact: &str) -> Option<String> {
     let response = &conversation.messages[conversation.calls[call as usize].response];
     let blocks = response.blocks.iter().map(|id| conversation.block(*id)).filter(|block| is_shown(block));
-    let text = dialogue(blocks.map(|block| utterance(conversation, block, block.text().into_owned())));
+    let text = dialogue(blocks.map(|block| utterance(conversation, block, block.text())));
     find(&text, fact).map(|place| text[..place.start].to_owned())
 }
 
@@ -93,18 +68,10 @@ fn is_shown(block: &Block) -> bool {
     !matches!(block.kind, BlockKind::Thinking | BlockKind::Media)
 }
 
-fn utterance<'a>(conversation: &'a Conversation, block: &Block, text: String) -> Utterance<'a> {
-    let tool = match block.kind {
-        BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => conversation.pair(pair).name.as_str(),
-        _ => "",
-    };
-    Utterance { kind: block.kind, origin: block.origin, tool, is_error: block.is_error(), text: text.into() }
-}
-
 struct Writer<'a> {
     prepared: &'a Prepared<'a>,
     plan: &'a Plan,
-    used: &'a SampledUse,
+    used: &'a SampledUse<()>,
     /// The policy's request.
     context: &'a Context<'a>,
 }
@@ -136,7 +103,7 @@ impl Writer<'_> {
         let control =
             without_other.or_else(|| self.other_fact(fact, &[&full, &policy]).map(Control::OtherFact)).unwrap_or(Control::None);
         let request_tokens = blocks.iter().map(|id| prepared.tokens(*id)).sum();
-        Some(Prompts { used: used.clone(), fact: fact.to_owned(), full, policy, control, request_tokens })
+        Some(Prompts { fact: fact.to_owned(), full, policy, control, request_tokens })
     }
 
     fn share(&self, percent: u64) -> u64 {

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::ask::ScoredUse;
-use super::estimates::{Estimate, Sessions};
+use super::bits::Sessions;
 use super::grouping::Grouping;
+use super::scored::ScoredUse;
+use crate::analysis::probe::Estimate;
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Worth, WorthGroups};
 

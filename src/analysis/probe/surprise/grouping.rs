@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::ask::ScoredUse;
+use super::scored::ScoredUse;
 use crate::facts::extract::FactKind;
 use crate::facts::references::Provenance;
 use crate::metrics::retention::{GAPS, gap_bin};

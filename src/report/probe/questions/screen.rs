@@ -1,9 +1,9 @@
 //! The first screen of a probe: whether a model finds what `kept.hit` counts as in context.
 
-use super::{Answers, PolicyAnswers, ProbeResults, answers, number};
-use crate::analysis::probe::AnswerShare;
+use super::{AnswerShare, Answers, PolicyAnswers, ProbeResults, answers, number};
 use crate::metrics::column::Unit;
-use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
+use crate::report::probe::checks;
+use crate::report::screen::{Prose, Screen, ScreenTable, Step};
 use crate::report::{Layout, number_format};
 use crate::util::text::plural;
 
@@ -16,10 +16,10 @@ pub fn screen(probe: &ProbeResults, layout: &Layout) -> Option<Screen> {
     let columns = model.headers.len();
     model.footnotes.truncate(1);
     Some(Screen {
-        scope: Prose::new(format!("{} to ", plural(probe.asked.len(), "question"))).name(probe.model.as_str()),
+        scope: Prose::new(format!("{} to ", plural(probe.asked.len(), "question"))).name(probe.about.model.as_str()),
         answer: probe.policies.iter().map(verdict).chain([meaning(first)]).collect(),
         table: ScreenTable::new(model, (0..columns).map(rank).collect(), "answers"),
-        checks: checks(probe),
+        checks: checks(&probe.about, (probe.too_long > 0).then(|| ("answers", too_long(probe)))),
         next: vec![Step::new(layout.invocation.again("--show agreement,kinds"), "agreement, and kinds of facts")],
     })
 }
@@ -64,17 +64,7 @@ fn meaning(first: &PolicyAnswers) -> Prose {
     ))
 }
 
-fn checks(probe: &ProbeResults) -> Vec<Check> {
-    let mut checks = Vec::new();
-    if !probe.coverage.is_complete() {
-        checks.push(Check::new("left-out", format!("only {} were asked about", probe.coverage.line())));
-    }
-    if probe.too_long > 0 {
-        let limit = number_format::grouped(probe.plan.max_context as f64, 0);
-        checks.push(Check::new(
-            "answers",
-            format!("left out: {} requests over {limit} tokens (--max-context)", number(probe.too_long)),
-        ));
-    }
-    checks
+fn too_long(probe: &ProbeResults) -> String {
+    let limit = number_format::grouped(probe.about.plan.max_context as f64, 0);
+    format!("left out: {} requests over {limit} tokens (--max-context)", number(probe.too_long))
 }

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use super::Plan;
-use super::ask::ScoredUse;
-use super::estimates::{BitsGroup, Estimate, Sessions};
+use super::bits::{BitsGroup, Sessions};
 use super::grouping::Grouping;
+use super::scored::ScoredUse;
 use super::worth::{WorthCheck, fit};
+use crate::analysis::probe::{About, Estimate};
 use crate::facts::references::Worth;
-use crate::results::saved::Coverage;
 
 /// Smallest area under the ROC curve at which the metric counts as a prediction. Agreed on before the first measurement.
 pub const MIN_AUC: f64 = 0.65;
@@ -18,12 +17,8 @@ pub const MIN_CORRELATION: f64 = 0.2;
 /// Everything that a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SurpriseResults {
-    pub model: String,
-    /// The transcripts that were found but from which no use could be drawn, and why.
-    #[serde(skip_serializing_if = "Coverage::is_complete")]
-    pub coverage: Coverage,
     #[serde(flatten)]
-    pub plan: Plan,
+    pub about: About,
     /// Uses that cannot be asked about, because the record does not have the fact literally.
     pub unaskable: usize,
     /// Loss if a block is taken away that does not hold the fact: should be 0.
@@ -40,16 +35,16 @@ pub struct SurpriseResults {
 
 impl SurpriseResults {
     /// Summarises the answers; policies are named in the order of the report.
-    pub fn new(model: &str, plan: Plan, unaskable: usize, policies: &[&str], uses: Vec<ScoredUse>) -> Self {
-        let groups = Grouping::ALL.iter().flat_map(|by| BitsGroup::of(*by, &uses, policies, plan.seed)).collect();
+    pub fn new(about: About, unaskable: usize, policies: &[&str], uses: Vec<ScoredUse>) -> Self {
+        let seed = about.plan.seed;
+        let groups = Grouping::ALL.iter().flat_map(|by| BitsGroup::of(*by, &uses, policies, seed)).collect();
         let all: Vec<&ScoredUse> = uses.iter().collect();
-        let sessions = Sessions::new(&all, plan.seed);
+        let sessions = Sessions::new(&all, seed);
         let other_block = sessions.mean(&all, |used| used.other_block);
         let other_fact = sessions.mean(&all, |used| used.other_fact.filter(|_| used.outcome.is_gone()));
         drop(sessions);
-        let (worth, worth_check) = (fit(&all), WorthCheck::new(&uses, plan.seed));
-        let (model, coverage) = (model.to_owned(), Coverage::default());
-        Self { model, coverage, plan, unaskable, other_block, other_fact, groups, worth, worth_check, uses }
+        let (worth, worth_check) = (fit(&all), WorthCheck::new(&uses, seed));
+        Self { about, unaskable, other_block, other_fact, groups, worth, worth_check, uses }
     }
 
     /// Returns the groups of a grouping.

@@ -2,7 +2,7 @@
 
 use crate::results::stats::{LEVEL, Resamples, interval};
 
-use super::estimates::Estimate;
+use crate::analysis::probe::Estimate;
 
 /// A use: whether its fact is gone, its loss in bits, and the index of its session.
 #[derive(Debug, Clone, Copy)]

@@ -1,15 +1,18 @@
-//! Asks a model for the log-probability of facts, and forecasts the number and the tokens of the questions.
+//! Uses with the surprise of a model.
 
-use std::collections::HashSet;
 use std::f64::consts::LN_2;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
-use super::Outcome;
+use super::Surprise;
 use super::excerpt::tokens;
 use super::prompts::{Control, Prompts};
-use crate::llm::client::{Model, Question};
+use crate::analysis::probe::{Ask, Asked, Case, Of, Outcome, Unanswered};
+use crate::llm::client::Question;
+
+/// Names of the controls.
+const OTHER_BLOCK: &str = "control: without another block";
+const OTHER_FACT: &str = "control: another fact";
 
 /// A use with the model's surprise, in bits. Fields of a control are `None` if the use has the other one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -55,59 +58,25 @@ pub struct ScoredUse {
     pub request_tokens: u64,
 }
 
-/// A question without an answer, because the model failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{transcript}: the log-probability of `{fact}` (call {call}, {policy}) is not known: {why}")]
-pub struct Unanswered {
-    transcript: String,
-    fact: String,
-    call: u32,
-    policy: String,
-    why: String,
-}
-
-/// Number and tokens of the questions of one sort. Equal questions count once.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Forecast {
-    /// `full context`, a policy, or a control.
-    pub of: String,
-    pub questions: usize,
-    /// Tokens of the prompts and the facts by o200k.
-    pub tokens: u64,
-}
-
-/// Asks about every use. Calls `each` after every one.
-pub fn ask(model: &Model, prompts: &[Prompts], each: &(dyn Fn() + Sync)) -> Result<Vec<ScoredUse>, Unanswered> {
-    let scored = prompts.par_iter().map(|prompts| {
-        let scored = score(model, prompts);
-        each();
-        scored
-    });
-    scored.collect::<Vec<_>>().into_iter().collect()
-}
-
-fn score(model: &Model, prompts: &Prompts) -> Result<ScoredUse, Unanswered> {
-    let Prompts { used, fact, full, policy, control, request_tokens } = prompts;
-    let bits = |prompt: &str, fact: &str| -> Result<(f64, usize), Unanswered> {
-        let answer = model.ask(&question(prompt, fact)).map_err(|error| Unanswered {
-            transcript: used.transcript.clone(),
-            fact: fact.to_owned(),
-            call: used.call + 1,
-            policy: used.policy.clone(),
-            why: error.to_string(),
-        })?;
+/// Asks about a use: the fact after the full request and after the policy's, and the control.
+pub(super) fn score(case: &Case<Surprise>, ask: Ask) -> Result<ScoredUse, Unanswered> {
+    let Case { used, shown: Prompts { fact, full, policy, control, request_tokens } } = case;
+    let mut bits = |of: Of, prompt: &str, fact: &str| {
+        let call = used.call + 1;
+        let failure = format!("{}: the log-probability of `{fact}` (call {call}, {}) is not known", used.transcript, used.policy);
+        let answer = ask(Asked { of, question: question(prompt, fact), prefix: None, failure })?;
         Ok((surprise(&answer.logprobs), answer.logprobs.len()))
     };
     // The questions about one prompt follow each other, so that the server has it in its cache.
-    let (of_full, tokens_of_fact) = bits(full, fact)?;
+    let (of_full, tokens_of_fact) = bits(Of::Full, full, fact)?;
     let other_full = match control {
-        Control::OtherFact(other) => Some(bits(full, other)?.0),
+        Control::OtherFact(other) => Some(bits(Of::Control(OTHER_FACT), full, other)?.0),
         _ => None,
     };
-    let (of_policy, _) = bits(policy, fact)?;
+    let (of_policy, _) = bits(Of::Policy, policy, fact)?;
     let (other_block, other_fact) = match (control, other_full) {
-        (Control::OtherBlock(without), _) => (Some(bits(without, fact)?.0 - of_full), None),
-        (Control::OtherFact(other), Some(other_full)) => (None, Some(bits(policy, other)?.0 - other_full)),
+        (Control::OtherBlock(without), _) => (Some(bits(Of::Control(OTHER_BLOCK), without, fact)?.0 - of_full), None),
+        (Control::OtherFact(other), Some(full)) => (None, Some(bits(Of::Control(OTHER_FACT), policy, other)?.0 - full)),
         _ => (None, None),
     };
     Ok(ScoredUse {
@@ -158,37 +127,4 @@ fn surprise(logprobs: &[f64]) -> f64 {
 fn rounded(bits: f64) -> f64 {
     // Adding 0 makes −0 to 0.
     (bits * 1e3).round() / 1e3 + 0.0
-}
-
-/// Name of the questions about the request without compaction.
-const FULL: &str = "full context";
-const OTHER_BLOCK: &str = "control: without another block";
-const OTHER_FACT: &str = "control: another fact";
-
-/// Returns what [`ask`] would ask: about the full request, then for each policy, then for the controls.
-pub fn forecast(prompts: &[Prompts]) -> Vec<Forecast> {
-    let mut questions: Vec<(&str, &str, &str)> = Vec::new();
-    questions.extend(prompts.iter().map(|prompts| (FULL, prompts.full.as_str(), prompts.fact.as_str())));
-    questions
-        .extend(prompts.iter().map(|prompts| (prompts.used.policy.as_str(), prompts.policy.as_str(), prompts.fact.as_str())));
-    for Prompts { fact, full, policy, control, .. } in prompts {
-        match control {
-            Control::OtherBlock(without) => questions.push((OTHER_BLOCK, without, fact)),
-            Control::OtherFact(other) => questions.extend([(OTHER_FACT, &**full, &**other), (OTHER_FACT, policy, other)]),
-            Control::None => {}
-        }
-    }
-    let mut forecasts: Vec<Forecast> = Vec::new();
-    let mut known = HashSet::new();
-    for (of, prompt, fact) in questions {
-        let index = forecasts.iter().position(|forecast| forecast.of == of).unwrap_or_else(|| {
-            forecasts.push(Forecast { of: of.to_owned(), ..Forecast::default() });
-            forecasts.len() - 1
-        });
-        if known.insert((prompt, fact)) {
-            forecasts[index].questions += 1;
-            forecasts[index].tokens += tokens(prompt) + tokens(fact);
-        }
-    }
-    forecasts
 }

@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::metrics::column::{Aggregation, Column, Direction, Unit};
-use crate::results::saved::Accumulator;
-use crate::results::stats::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, interval};
+use crate::analysis::probe::Estimate;
+use crate::analysis::probe::estimate::resamples;
 
 /// Number of questions by the retention metric and by the model's answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -14,15 +13,6 @@ pub struct Table {
     pub hit_wrong: f64,
     pub miss_right: f64,
     pub miss_wrong: f64,
-}
-
-/// A number with its confidence interval over sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// `None` if the number is undefined, for example because one of the judges always says the same.
-    pub value: Option<f64>,
-    /// Bootstrap interval at [`LEVEL`]; `None` with fewer sessions than [`MIN_SESSIONS`].
-    pub interval: Option<[f64; 2]>,
 }
 
 /// Three measures of agreement.
@@ -76,25 +66,13 @@ impl Table {
 impl Agreement {
     /// Computes the agreement over the tables of all sessions. Resamples the sessions for the intervals.
     pub fn new(sessions: &[Table], seed: u64) -> Self {
-        let cells: [fn(&Table) -> f64; 4] = [|t| t.hit_right, |t| t.hit_wrong, |t| t.miss_right, |t| t.miss_wrong];
-        let draws = if sessions.len() < MIN_SESSIONS { 0 } else { RESAMPLES };
-        let resamples = Resamples::new(sessions.len(), draws, seed);
-        let column = Column::counted("questions", Unit::Count, Direction::Neither, Aggregation::Sum, "");
-        let resampled = cells.map(|cell| {
-            let counts: Vec<_> =
-                sessions.iter().map(|session| Some(Accumulator { numerator: cell(session), denominator: 1.0 })).collect();
-            resamples.totals(&column, &counts)
-        });
-        let at = |cell: usize, draw: usize| resampled[cell][draw].unwrap_or_default();
-        let table_of_draw =
-            |draw| Table { hit_right: at(0, draw), hit_wrong: at(1, draw), miss_right: at(2, draw), miss_wrong: at(3, draw) };
-        let sum = |cell: fn(&Table) -> f64| sessions.iter().map(cell).sum();
-        let all =
-            Table { hit_right: sum(cells[0]), hit_wrong: sum(cells[1]), miss_right: sum(cells[2]), miss_wrong: sum(cells[3]) };
-        let estimate = |statistic: fn(&Table) -> Option<f64>| Estimate {
-            value: statistic(&all),
-            interval: statistic(&all)
-                .and_then(|_| interval((0..draws).filter_map(|draw| statistic(&table_of_draw(draw))), LEVEL)),
+        let resamples = resamples(sessions.len(), seed);
+        let counts: Vec<[f64; 4]> =
+            sessions.iter().map(|table| [table.hit_right, table.hit_wrong, table.miss_right, table.miss_wrong]).collect();
+        let estimate = |statistic: fn(&Table) -> Option<f64>| {
+            Estimate::new(&counts, &resamples, |[hit_right, hit_wrong, miss_right, miss_wrong]| {
+                statistic(&Table { hit_right, hit_wrong, miss_right, miss_wrong })
+            })
         };
         Self { share: estimate(Table::share), phi: estimate(Table::phi), kappa: estimate(Table::kappa) }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Writer, holders};
-use crate::analysis::surprise::excerpt::{Part, excerpt, find, tokens};
+use crate::analysis::probe::surprise::excerpt::{Part, excerpt, find, tokens};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 
 /// Parts of the request without compaction that both prompts show: by position, the block, the part of its text and its tokens.

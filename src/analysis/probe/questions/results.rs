@@ -1,13 +1,15 @@
 //! The results of a probe.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::ask::AnsweredQuestion;
-use super::score::{Agreement, Table};
-use super::{Plan, Shown};
-use crate::results::saved::{Coverage, Session};
+use super::agreement::{Agreement, Table};
+use super::answered::AnsweredQuestion;
+use crate::analysis::probe::About;
+use crate::analysis::probe::choose::by_session;
+use crate::facts::extract::FactKind;
+use crate::results::saved::Session;
 
 /// Number of questions, and of right answers to them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -57,12 +59,8 @@ pub struct KindAnswers {
 /// Everything that a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbeResults {
-    pub model: String,
-    /// The transcripts that were found but from which no question could be drawn, and why.
-    #[serde(skip_serializing_if = "Coverage::is_complete")]
-    pub coverage: Coverage,
     #[serde(flatten)]
-    pub plan: Plan,
+    pub about: About,
     /// Number of requests that use a fact again, but are too long to ask about.
     pub too_long: usize,
     pub policies: Vec<PolicyAnswers>,
@@ -84,7 +82,7 @@ impl AnswerShare {
 }
 
 impl Answers {
-    fn count<'a>(questions: impl Iterator<Item = &'a AnsweredQuestion>) -> Self {
+    fn count(questions: &[&AnsweredQuestion]) -> Self {
         let mut answers = Self::default();
         for question in questions {
             let right = question.context.right;
@@ -112,54 +110,33 @@ impl Answers {
 
 impl ProbeResults {
     /// Counts the answers by policy, in the given order, and by kind of fact.
-    pub fn new(
-        model: &str,
-        plan: Plan,
-        too_long: usize,
-        policies: &[&str],
-        shown: &[Shown],
-        asked: Vec<AnsweredQuestion>,
-    ) -> Self {
-        let mut findings = Self {
-            model: model.to_owned(),
-            coverage: Coverage::default(),
-            plan,
-            too_long,
-            policies: Vec::new(),
-            kinds: Vec::new(),
-            asked: Vec::new(),
-        };
+    pub fn new(about: About, too_long: usize, policies: &[&str], asked: Vec<AnsweredQuestion>) -> Self {
+        let (mut by_policy, mut kinds) = (Vec::new(), Vec::new());
         for policy in policies {
-            let of_policy = || asked.iter().filter(|asked| asked.policy == *policy);
-            let sessions = by_session(of_policy());
-            findings.policies.push(PolicyAnswers {
+            let of_policy: Vec<&AnsweredQuestion> = asked.iter().filter(|asked| asked.policy == *policy).collect();
+            let sessions = sessions(&of_policy);
+            let contexts: HashSet<_> =
+                of_policy.iter().map(|asked| (&asked.transcript, &asked.conversation, asked.call)).collect();
+            by_policy.push(PolicyAnswers {
                 policy: (*policy).to_owned(),
                 sessions: sessions.len(),
-                contexts: shown.iter().filter(|shown| shown.spot.policy == *policy).count(),
-                answers: Answers::count(of_policy()),
-                agreement: Agreement::new(&sessions, plan.seed),
+                contexts: contexts.len(),
+                answers: Answers::count(&of_policy),
+                agreement: Agreement::new(&sessions, about.plan.seed),
             });
-            for kind in crate::facts::extract::FactKind::ALL.map(|kind| kind.name()) {
-                let of_kind = || of_policy().filter(|asked| asked.kind == kind);
-                if of_kind().next().is_some() {
-                    findings.kinds.push(KindAnswers { policy: (*policy).to_owned(), kind, answers: Answers::count(of_kind()) });
+            for kind in FactKind::ALL.map(FactKind::name) {
+                let of_kind: Vec<&AnsweredQuestion> = of_policy.iter().copied().filter(|asked| asked.kind == kind).collect();
+                if !of_kind.is_empty() {
+                    kinds.push(KindAnswers { policy: (*policy).to_owned(), kind, answers: Answers::count(&of_kind) });
                 }
             }
         }
-        Self { asked, ..findings }
+        Self { about, too_long, policies: by_policy, kinds, asked }
     }
 }
 
 /// Returns a table for each session, in the order of their first questions.
-fn by_session<'a>(asked: impl Iterator<Item = &'a AnsweredQuestion>) -> Vec<Table> {
-    let mut indices: HashMap<Session, usize> = HashMap::new();
-    let mut tables: Vec<Table> = Vec::new();
-    for question in asked {
-        let index = *indices.entry(Session::new(&question.transcript, &question.conversation)).or_insert(tables.len());
-        if index == tables.len() {
-            tables.push(Table::default());
-        }
-        tables[index].count(question.is_hit(), question.context.right);
-    }
-    tables
+fn sessions(asked: &[&AnsweredQuestion]) -> Vec<Table> {
+    let asked = asked.iter().map(|asked| (Session::new(&asked.transcript, &asked.conversation), *asked));
+    by_session(asked).iter().map(|asked| Answers::count(asked).table).collect()
 }

@@ -1,6 +1,6 @@
 //! The uses as CSV.
 
-use crate::analysis::surprise::ScoredUse;
+use crate::analysis::probe::surprise::ScoredUse;
 use crate::report::csv::{IN_MEMORY, text};
 
 /// Writes a cell of a use.

@@ -1,0 +1,113 @@
+//! Asks about facts by a model's surprise: how many bits a fact costs the model under a policy's request, compared with the full one.
+//!
+//! A recorded response is a text, and a model gives every token of it a probability. If a fact that the agent used is gone from the
+//! request, the tokens that name it are less probable than with the full request: the difference of the logarithms is the loss, in bits.
+//! If the fact is still there, or if the model guesses it, there is no loss. This needs no answer that somebody must judge, so small
+//! models can do it. Both requests are trimmed to the same parts.
+//!
+//! Two controls: the full request without another block of the same size, which must cost nothing; and another fact of the same kind in
+//! the place of the fact, whose surprise the policy must not change.
+
+mod auc;
+mod bits;
+mod correlation;
+mod draw;
+mod excerpt;
+mod grouping;
+mod prompts;
+mod results;
+mod scored;
+mod worth;
+
+use std::collections::HashMap;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::choose::{by_session, in_turn};
+use super::{About, Ask, Case, Evaluated, Memory, Outcome, Plan, Requests, SampledUse, Scorer, Unanswered};
+use crate::facts::extract::FactKind;
+use crate::llm::client::Purpose;
+use crate::metrics::retention::gap_bin;
+
+pub use bits::BitsGroup;
+pub use grouping::Grouping;
+pub use prompts::{Control, Prompts};
+pub use results::{MIN_AUC, MIN_CORRELATION, SurpriseResults};
+pub use scored::ScoredUse;
+pub use worth::{LearnedElsewhere, WorthCheck};
+
+/// The probe by surprise.
+pub struct Surprise;
+
+impl Scorer for Surprise {
+    type Hint = ();
+    type Shown = Prompts;
+    type Scored = ScoredUse;
+    type Results = SurpriseResults;
+
+    const PURPOSE: Purpose = Purpose::Score;
+    const MAX_CONTEXT: u64 = 1_000;
+    const SHOWS_FULL_TEXT: bool = false;
+
+    fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, ())> {
+        draw::draw(from, memory)
+    }
+
+    /// Returns a group for each outcome. Sessions come in turn; of a session, the use whose kind and gap were asked about least.
+    fn groups(drawn: &[&SampledUse<()>], seed: u64) -> Vec<Vec<usize>> {
+        let of_outcome = |outcome: &Outcome| {
+            let with_outcome = drawn.iter().enumerate().filter(|(_, used)| used.outcome == *outcome);
+            let mut sessions = by_session(with_outcome.map(|(at, used)| (used.session(), at)));
+            sessions.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+            let cell = |at: &usize| (drawn[*at].fact.kind, gap_bin(drawn[*at].gap));
+            let mut asked: HashMap<(FactKind, usize), usize> = HashMap::new();
+            in_turn(sessions, |left| {
+                let times = |at: &usize| asked.get(&cell(&left[*at])).copied().unwrap_or(0);
+                let rarest = (0..left.len()).min_by_key(times).unwrap_or(0);
+                *asked.entry(cell(&left[rarest])).or_default() += 1;
+                rarest
+            })
+        };
+        Outcome::ALL.iter().map(of_outcome).collect()
+    }
+
+    fn nothing_to_ask(_: usize, _: &Plan) -> String {
+        "no use could be drawn: no call names a fact last seen two or more calls before as the record has it".to_owned()
+    }
+
+    fn show(requests: &Requests, used: &SampledUse<()>) -> Option<Prompts> {
+        prompts::trim(requests, used)
+    }
+
+    fn score(cases: &[Case<Self>], ask: Ask) -> Result<Vec<ScoredUse>, Unanswered> {
+        cases.iter().map(|case| scored::score(case, ask)).collect()
+    }
+
+    fn results(about: About, unaskable: usize, policies: &[&str], scored: Vec<ScoredUse>) -> SurpriseResults {
+        SurpriseResults::new(about, unaskable, policies, scored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::used;
+    use super::*;
+    use crate::facts::references::Fact;
+
+    /// The first path is asked first, and then the identifier, because none was asked before. Sessions come in turn.
+    #[test]
+    fn uses_come_by_outcome_and_kinds_alternate() {
+        let path = |transcript| {
+            let fact = Fact::plain(FactKind::Path, "src/pool.rs");
+            SampledUse { fact, ..used("p", transcript, 3, Outcome::Lost, ()) }
+        };
+        let identifier = used("p", "a", 3, Outcome::Lost, ());
+        let drawn = [path("a"), path("a"), identifier, used("p", "a", 4, Outcome::InContext, ()), path("a")];
+        assert_eq!(Surprise::groups(&drawn.iter().collect::<Vec<_>>(), 1), [vec![3], vec![], vec![], vec![0, 2, 1, 4]]);
+        let drawn = [path("a"), path("a"), path("b"), path("b")];
+        let lost = Surprise::groups(&drawn.iter().collect::<Vec<_>>(), 1).remove(3);
+        assert!(lost == [0, 2, 1, 3] || lost == [2, 0, 3, 1], "{lost:?}");
+    }
+}
