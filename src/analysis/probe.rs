@@ -50,8 +50,8 @@ pub trait Scorer: Sized + 'static {
     const PURPOSE: Purpose;
     /// Usual [`Plan::max_context`].
     const MAX_CONTEXT: u64;
-    /// Whether [`Requests::full_text`] is needed, which takes a replay of its own.
-    const SHOWS_FULL_TEXT: bool;
+    /// Whether the model is shown [`Requests::text`] and [`Requests::full_text`], which takes another replay.
+    const SHOWS_TEXTS: bool;
 
     /// Draws uses of one conversation under one policy, as indices in `References::uses`.
     fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, Self::Hint)>;

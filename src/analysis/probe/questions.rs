@@ -59,7 +59,7 @@ impl Scorer for Questions {
 
     const PURPOSE: Purpose = Purpose::Write;
     const MAX_CONTEXT: u64 = 8_000;
-    const SHOWS_FULL_TEXT: bool = true;
+    const SHOWS_TEXTS: bool = true;
 
     fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, Hint)> {
         draw::draw(from, memory)
@@ -94,7 +94,7 @@ impl Scorer for Questions {
     }
 
     fn show(requests: &Requests, _: &SampledUse<Hint>) -> Option<Shown> {
-        Some(Shown { context: requests.text()?, everything: requests.full_text() })
+        Some(Shown { context: requests.text.clone()?, everything: requests.full_text.clone() })
     }
 
     fn score(cases: &[Case<Self>], ask: Ask) -> Result<Vec<AnsweredQuestion>, Unanswered> {

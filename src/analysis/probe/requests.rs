@@ -1,7 +1,6 @@
 //! The two requests of a recorded call, from which a scorer writes what a model is shown.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,28 +19,10 @@ pub struct Requests<'a> {
     pub plan: &'a Plan,
     /// The policy's request.
     pub context: &'a Context<'a>,
-    /// Tokens of the policy's messages.
-    tokens: u64,
-    text: OnceCell<Option<Arc<str>>>,
-    full_text: Option<Arc<str>>,
-}
-
-impl<'a> Requests<'a> {
-    fn new(prepared: &'a Prepared, plan: &'a Plan, request: &Request, context: &'a Context) -> Self {
-        let tokens = request.tokens.saturating_sub(prepared.overhead());
-        Self { prepared, plan, context, tokens, text: OnceCell::new(), full_text: None }
-    }
-
-    /// Returns the text of the policy's request; `None` if it is longer than the plan allows.
-    pub fn text(&self) -> Option<Arc<str>> {
-        let write = || (self.tokens <= self.plan.max_context).then(|| text_of(self.context).into());
-        self.text.get_or_init(write).clone()
-    }
-
-    /// Returns the text of the request without compaction; `None` if it is longer than the plan allows.
-    pub fn full_text(&self) -> Option<Arc<str>> {
-        self.full_text.clone()
-    }
+    /// The text of the policy's request, if [`Scorer::SHOWS_TEXTS`]; `None` also if it is longer than the plan allows.
+    pub text: Option<Arc<str>>,
+    /// The same of the request without compaction.
+    pub full_text: Option<Arc<str>>,
 }
 
 fn text_of(context: &Context) -> String {
@@ -67,6 +48,7 @@ pub fn show<S: Scorer>(
     reading: &Reading,
 ) -> Vec<Case<S>> {
     let keep_all = Policy::keep_all();
+    let full = S::SHOWS_TEXTS.then_some((&keep_all, true));
     let mut shown: Vec<Option<S::Shown>> = uses.iter().map(|_| None).collect();
     for conversation in &reading.conversations {
         let here: Vec<usize> = (0..uses.len()).filter(|at| uses[*at].conversation == conversation.name).collect();
@@ -74,31 +56,28 @@ pub fn show<S: Scorer>(
             continue;
         }
         let prepared = study.prepare(conversation);
-        let replay = |policy: &Policy, wanted: &[usize], write: &mut dyn FnMut(&[usize], Requests)| {
+        let mut full_texts: HashMap<usize, Arc<str>> = HashMap::new();
+        for (policy, is_full) in full.into_iter().chain(policies.iter().map(|policy| (*policy, false))) {
             let mut at_call: HashMap<usize, Vec<usize>> = HashMap::new();
-            wanted.iter().for_each(|at| at_call.entry(uses[*at].call as usize).or_default().push(*at));
+            for at in here.iter().filter(|at| is_full || uses[**at].policy == policy.name) {
+                at_call.entry(uses[*at].call as usize).or_default().push(*at);
+            }
+            if at_call.is_empty() {
+                continue;
+            }
             let mut observer = |request: &Request, context: &Context| {
-                if let Some(here) = at_call.get(&request.call) {
-                    write(here, Requests::new(&prepared, plan, request, context));
+                let Some(here) = at_call.get(&request.call) else { return };
+                let is_short = request.tokens.saturating_sub(prepared.overhead()) <= plan.max_context;
+                let text: Option<Arc<str>> = (S::SHOWS_TEXTS && is_short).then(|| text_of(context).into());
+                if is_full {
+                    full_texts.extend(text.map(|text| (request.call, text)));
+                } else {
+                    let full_text = full_texts.get(&request.call).cloned();
+                    let requests = Requests { prepared: &prepared, plan, context, text, full_text };
+                    here.iter().for_each(|at| shown[*at] = S::show(&requests, uses[*at]));
                 }
             };
-            if !wanted.is_empty() {
-                study.evaluate(&prepared, policy, &mut observer);
-            }
-        };
-        let mut full_texts: HashMap<u32, Arc<str>> = HashMap::new();
-        if S::SHOWS_FULL_TEXT {
-            replay(&keep_all, &here, &mut |here, requests| {
-                full_texts.extend(requests.text().map(|text| (uses[here[0]].call, text)));
-            });
-        }
-        for policy in policies {
-            let of_policy: Vec<usize> = here.iter().copied().filter(|at| uses[*at].policy == policy.name).collect();
-            replay(policy, &of_policy, &mut |here, requests| {
-                let full_text = full_texts.get(&uses[here[0]].call).cloned();
-                let requests = Requests { full_text, ..requests };
-                here.iter().for_each(|at| shown[*at] = S::show(&requests, uses[*at]));
-            });
+            study.evaluate(&prepared, policy, &mut observer);
         }
     }
     let cases = uses.iter().zip(shown);

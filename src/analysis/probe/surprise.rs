@@ -49,7 +49,7 @@ impl Scorer for Surprise {
 
     const PURPOSE: Purpose = Purpose::Score;
     const MAX_CONTEXT: u64 = 1_000;
-    const SHOWS_FULL_TEXT: bool = false;
+    const SHOWS_TEXTS: bool = false;
 
     fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, ())> {
         draw::draw(from, memory)
