@@ -8,7 +8,7 @@ use super::resume::ResumeError;
 use super::spec::{ResourceError, SpecError};
 use super::study::CounterError;
 use super::sweep::SweepError;
-use super::{probe, show, surprise};
+use super::{probe, show};
 use crate::engine::external::ExternalError;
 use crate::engine::summarizer::SummaryError;
 use crate::llm::client::{AskError, CassetteError, ConnectError, EntryError, LineError};
@@ -76,9 +76,6 @@ pub enum Error {
     /// A question of a probe has no answer.
     #[error(transparent)]
     Probe(#[from] probe::Unanswered),
-    /// A question about the probability of a text has no answer.
-    #[error(transparent)]
-    Surprise(#[from] surprise::Unanswered),
     /// There is no summary.
     #[error(transparent)]
     Summary(#[from] SummaryError),

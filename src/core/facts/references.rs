@@ -259,12 +259,9 @@ impl Fact {
     fn shares_anchor(&self, anchors: &[u64]) -> bool {
         anchors.iter().any(|anchor| self.anchors.contains(anchor))
     }
-}
 
-#[cfg(test)]
-impl Fact {
     /// Returns a fact without weight and anchors.
-    pub(crate) fn plain(kind: FactKind, text: &str) -> Self {
+    pub fn plain(kind: FactKind, text: &str) -> Self {
         Self { kind, text: text.to_owned(), weight: 0.0, rarity: 0.0, anchors: Box::default() }
     }
 }

@@ -15,7 +15,8 @@ const MAX_TOKENS: u64 = 64;
 /// Name of the control that gives the model no context.
 pub const NOTHING: &str = "no context";
 
-static PROMPT: LazyLock<Prompt> = LazyLock::new(|| toml::from_str(include_str!("question.toml")).unwrap_or_default());
+static PROMPT: LazyLock<Prompt> =
+    LazyLock::new(|| toml::from_str(include_str!("question.toml")).expect("it is part of the program, and a test parses it"));
 
 /// A question with the model's answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -99,4 +100,14 @@ fn answer(used: &SampledUse<Hint>, of: Of, context: &str, ask: Ask) -> Result<An
     let answer = PROMPT.summary(&ask(Asked { of, question, prefix: Some(prefix), failure })?.text);
     let right = cloze.is_answered_by(&answer, used.fact.kind, &used.fact.text);
     Ok(Answer { answer, right })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_question_can_be_asked() {
+        assert!(!PROMPT.system.is_empty() && PROMPT.user("TALK", Some("LINE")).contains("LINE"));
+    }
 }
