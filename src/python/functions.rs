@@ -68,11 +68,11 @@ impl FunctionSession {
 
 impl ExternalSession for FunctionSession {
     fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
-        Ok(protocol::decision(&self.exchange(&protocol::request(request, self.shape))?, request.call, self.shape)?)
+        protocol::decision(&self.exchange(&protocol::request(request, self.shape))?, request.call, self.shape)
     }
 
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError> {
-        Ok(protocol::decision(&self.exchange(&protocol::summary(call, summary))?, call, self.shape)?)
+        protocol::decision(&self.exchange(&protocol::summary(call, summary))?, call, self.shape)
     }
 
     fn abandon(&mut self) {}

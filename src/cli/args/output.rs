@@ -125,17 +125,19 @@ impl OutputArgs {
     }
 
     fn layout(&self, command: &str) -> Layout {
-        let mut layout = Layout::default();
-        layout.style = self.style();
-        layout.view = match (&self.show[..], self.full) {
+        let view = match (&self.show[..], self.full) {
             ([], false) => View::Screen,
             ([], true) => View::Full,
             (sections, _) => View::Sections(sections.to_vec()),
         };
-        layout.columns.clone_from(&self.columns.columns);
-        layout.sort.clone_from(&self.columns.sort);
-        layout.invocation = Invocation { command: command.to_owned(), paths: shell_words(&self.paths) };
-        layout
+        Layout {
+            style: self.style(),
+            view,
+            columns: self.columns.columns.clone(),
+            sort: self.columns.sort.clone(),
+            invocation: Invocation { command: command.to_owned(), paths: shell_words(&self.paths) },
+            ..Layout::default()
+        }
     }
 
     fn is_on_terminal(&self) -> bool {

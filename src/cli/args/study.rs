@@ -142,24 +142,28 @@ impl StudyArgs {
 
     /// Describes a study with these options.
     pub fn spec(&self) -> StudySpec {
-        let mut spec = StudySpec::default();
-        spec.policies = self.policies().into_iter().map(Into::into).collect();
-        spec.baseline.clone_from(&self.baseline);
-        spec.window = self.window;
-        spec.overhead = self.overhead;
-        spec.tokenizer = self.tokenizer;
-        spec.thinking = self.thinking.map(|thinking| match thinking {
+        let thinking = self.thinking.map(|thinking| match thinking {
             ThinkingFor::Turn => Thinking::Turn,
             ThinkingFor::All => Thinking::All,
             ThinkingFor::None => Thinking::None,
         });
-        spec.cache = match self.cache {
+        let cache = match self.cache {
             CacheArg::Recorded => CacheMode::Recorded,
             CacheArg::Ideal => CacheMode::Ideal,
         };
-        spec.max_residual = self.max_residual;
-        spec.seed = self.seed;
-        spec.prices = self.pricing.given().map(str::to_owned);
+        let mut spec = StudySpec {
+            policies: self.policies().into_iter().map(Into::into).collect(),
+            baseline: self.baseline.clone(),
+            window: self.window,
+            overhead: self.overhead,
+            tokenizer: self.tokenizer,
+            thinking,
+            cache,
+            max_residual: self.max_residual,
+            seed: self.seed,
+            prices: self.pricing.given().map(str::to_owned),
+            ..StudySpec::default()
+        };
         self.summarizers.describe(&mut spec);
         spec
     }

@@ -93,8 +93,7 @@ impl ExportSettings {
 
     /// Returns the policy as it is in its file, and with the settings.
     fn read(&self, named: String) -> Result<(Policy, Policy), Failure> {
-        let mut spec = StudySpec::default();
-        spec.policies = vec![named.into()];
+        let spec = StudySpec { policies: vec![named.into()], ..StudySpec::default() };
         let sources = spec.sources(&CommandResources::default())?;
         let source = sources.first().ok_or_else(|| Failure::Usage("--policy names no policy".to_owned()))?;
         let parse = |settings: &[Setting]| Policy::parse(&source.text, &source.origin, settings);

@@ -1,12 +1,11 @@
-//! Policies as programs: starts them, and speaks the protocol with them that the page *programs* of the
-//! guide describes.
+//! Policies as programs: starts them, and speaks the protocol with them that the page *programs* of the guide describes.
 //!
 //! May import: [`util`](crate::util), [`transcript`](crate::transcript), [`llm`](crate::llm) and [`engine`](crate::engine). Offers
 //! [`Programs`], which starts programs and keeps them for further sessions, [`shape`] (messages in the forms of Anthropic and of
-//! OpenAI, and back), and [`ProgramSettings`].
+//! OpenAI, and back), [`protocol`] (the lines that both sides write), and [`ProgramSettings`].
 
 mod pool;
-pub(crate) mod protocol;
+pub mod protocol;
 mod session;
 pub mod shape;
 mod start;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::shape;
 use crate::engine::external::{
-    Answer, Decision, ExternalRequest, Item, Listing, MessageId, OwnSummary, SessionStart, Shape, SummaryWish, WrittenFile,
-    WrittenMessage,
+    Answer, Decision, ExternalError, ExternalRequest, Item, Listing, MessageId, OwnSummary, SessionStart, Shape, SummaryWish,
+    WrittenFile, WrittenMessage,
 };
 use crate::transcript::format::jsonl::replace_lone_surrogates;
 use crate::util::toml_span::friendly_serde_error;
@@ -55,12 +55,12 @@ impl Line<'_> {
     }
 }
 
-pub(crate) fn start(start: &SessionStart) -> Vec<u8> {
+pub fn start(start: &SessionStart) -> Vec<u8> {
     let SessionStart { session, format, window, overhead, shape, .. } = *start;
     Line::Start { protocol: PROTOCOL, session, format, window, overhead, shape }.bytes()
 }
 
-pub(crate) fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
+pub fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
     let wires = |messages: &'_ [_]| messages.iter().map(|message| shape::to_wire(shape, message)).collect();
     let line = Line::Request {
         call: request.call + 1,
@@ -74,7 +74,7 @@ pub(crate) fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
     line.bytes()
 }
 
-pub(crate) fn summary(call: usize, summary: Result<&str, &str>) -> Vec<u8> {
+pub fn summary(call: usize, summary: Result<&str, &str>) -> Vec<u8> {
     Line::Summary { call: call + 1, text: summary.ok(), error: summary.err() }.bytes()
 }
 
@@ -140,30 +140,38 @@ struct WireAsk {
 }
 
 /// Checks the answer to `start`.
-pub(crate) fn check_started(line: &str) -> Result<(), String> {
+///
+/// # Errors
+///
+/// Fails if the line is no such answer, or speaks another version of the protocol.
+pub fn check_started(line: &str) -> Result<(), ExternalError> {
     let Started { protocol } =
         parse(line).map_err(|error| format!("it does not answer the start with {{\"protocol\": {PROTOCOL}}}: {error}"))?;
     if protocol != PROTOCOL {
-        return Err(format!("it speaks version {protocol} of the protocol; this is version {PROTOCOL}"));
+        return Err(format!("it speaks version {protocol} of the protocol; this is version {PROTOCOL}").into());
     }
     Ok(())
 }
 
 /// Reads an answer to a request.
-pub(crate) fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, String> {
+///
+/// # Errors
+///
+/// Fails if the line is no answer to this call.
+pub fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, ExternalError> {
     let answer: WireAnswer = parse(line).map_err(|error| format!("its answer cannot be read: {error}"))?;
     if answer.call != call + 1 {
-        return Err(format!("it answered call {}, and was asked about call {}", answer.call, call + 1));
+        return Err(format!("it answered call {}, and was asked about call {}", answer.call, call + 1).into());
     }
     let names_changes = !answer.drop.is_empty() || !answer.replace.is_empty();
     if let Some(WireAsk { of, system, prompt, max_tokens }) = answer.ask {
         if names_changes || answer.messages.is_some() || !answer.files.is_empty() || !answer.summaries.is_empty() {
-            return Err("an answer with `ask` has nothing else: the changes follow when the summary is there".to_owned());
+            return Err("an answer with `ask` has nothing else: the changes follow when the summary is there".to_owned().into());
         }
         return Ok(Decision::Ask(SummaryWish { of, system, prompt, max_tokens }));
     }
     let listing = match answer.messages {
-        Some(_) if names_changes => return Err("an answer has either `messages` or `drop` and `replace`".to_owned()),
+        Some(_) if names_changes => return Err("an answer has either `messages` or `drop` and `replace`".to_owned().into()),
         Some(messages) => Listing::All(messages.into_iter().map(|item| read_item(item, shape)).collect::<Result<_, _>>()?),
         None => {
             let replace = answer.replace.into_iter().map(|message| read_message(message, shape));

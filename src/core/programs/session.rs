@@ -40,13 +40,13 @@ impl Session {
         let command = command.to_owned();
         let mut session = Self { pool, command, shape, timeout, program, second, repeated: 0, awaits_summary: false };
         let answer = session.exchange(protocol::start(start))?;
-        session.checked(protocol::check_started(&answer))?;
+        session.checked(protocol::check_started(&answer).map_err(|error| error.to_string()))?;
         Ok(session)
     }
 
     fn decision(&mut self, line: Vec<u8>, call: usize) -> Result<Decision, String> {
         let answer = self.exchange(line)?;
-        let decision = self.checked(protocol::decision(&answer, call, self.shape))?;
+        let decision = self.checked(protocol::decision(&answer, call, self.shape).map_err(|error| error.to_string()))?;
         self.awaits_summary = matches!(decision, Decision::Ask(_));
         Ok(decision)
     }

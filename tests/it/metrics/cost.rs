@@ -186,8 +186,7 @@ fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
 
 #[test]
 fn refetched_results_are_billed_as_written_requested_and_read() {
-    let mut kept = Retention::default();
-    kept.rereads = vec![Reread { call: 2, tokens: 400 }];
+    let kept = Retention { rereads: vec![Reread { call: 2, tokens: 400 }], ..Retention::default() };
     let cost = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &kept);
     // The result is written, the call that fetches it has a hundred tokens of output, and the request of 8,500 is read again.
     let rereads = cost.usd.expect("a known price").rereads;

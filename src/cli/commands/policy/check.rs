@@ -77,13 +77,14 @@ impl Check {
     }
 
     fn spec(&self) -> StudySpec {
-        let mut spec = StudySpec::default();
-        spec.policies = self.policies.iter().cloned().map(Into::into).collect();
-        spec.set.clone_from(&self.settings);
-        spec.window = self.window;
-        spec.bounds = false;
-        spec.read = self.transcripts.read_spec();
-        spec
+        StudySpec {
+            policies: self.policies.iter().cloned().map(Into::into).collect(),
+            set: self.settings.clone(),
+            window: self.window,
+            bounds: false,
+            read: self.transcripts.read_spec(),
+            ..StudySpec::default()
+        }
     }
 
     /// Reads the policies. If several are wrong, all of them are reported.
