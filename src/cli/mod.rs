@@ -7,21 +7,21 @@
 //! (the transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), and `resume`,
 //! `saved_results`, and `verbose`.
 
-pub mod args;
+pub(crate) mod args;
 mod captured;
-pub mod commands;
-pub mod defaults;
+pub(crate) mod commands;
+pub(crate) mod defaults;
 mod error;
 mod file_uses;
 mod input;
 mod interrupt;
 mod monitor;
-pub mod output;
+pub(crate) mod output;
 mod pager;
 mod progress;
-pub mod resources;
+pub(crate) mod resources;
 mod resume;
-pub mod saved_results;
+pub(crate) mod saved_results;
 mod session_folders;
 mod verbose;
 

@@ -46,7 +46,7 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
 ///
 /// # Errors
 ///
-/// Fails like [`write`], and if there is a file already.
+/// Fails like [`write`](fn@write), and if there is a file already.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     let mut draft = Draft::begin(path)?;
     if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {

@@ -55,11 +55,13 @@ impl Line<'_> {
     }
 }
 
+/// Returns the line that begins a session.
 pub fn start(start: &SessionStart) -> Vec<u8> {
     let SessionStart { session, format, window, overhead, shape, .. } = *start;
     Line::Start { protocol: PROTOCOL, session, format, window, overhead, shape }.bytes()
 }
 
+/// Returns the line that asks about a request, with what changed since the last one.
 pub fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
     let wires = |messages: &'_ [_]| messages.iter().map(|message| shape::to_wire(shape, message)).collect();
     let line = Line::Request {
@@ -74,6 +76,7 @@ pub fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
     line.bytes()
 }
 
+/// Returns the line that gives the summary that an answer asked for, or why there is none.
 pub fn summary(call: usize, summary: Result<&str, &str>) -> Vec<u8> {
     Line::Summary { call: call + 1, text: summary.ok(), error: summary.err() }.bytes()
 }

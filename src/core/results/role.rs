@@ -11,7 +11,7 @@ pub enum Role {
     Candidate,
     /// The recorded session. It keeps all facts by construction, because only what its agent saw can be used again.
     Recorded,
-    /// What the others are compared with, whatever it is otherwise. Only a [`Verdict`](crate::analysis::verdict::Verdict) gives this
+    /// What the others are compared with, whatever it is otherwise. Only a `Verdict` of the analyses gives this
     /// role.
     Baseline,
     /// `keep-all`, which never compacts. It keeps all facts.

@@ -5,6 +5,7 @@ use super::{Metric, MetricGroup, MetricInput, count};
 use crate::engine::journal::Request;
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
+/// Id of the column `broken.requests`.
 pub const REQUESTS: &str = "broken.requests";
 
 /// What of them the policy is to blame for.

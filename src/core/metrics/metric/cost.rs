@@ -8,15 +8,25 @@ use super::{Metric, MetricGroup, MetricInput, Value, count, sum};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::cost::{Cost, CostParts};
 
+/// Id of the column `cost.usd`.
 pub const USD: &str = "cost.usd";
+/// Id of the column `cost.baseline_usd`.
 pub const BASELINE_USD: &str = "cost.baseline_usd";
+/// Id of the column `cost.ratio`.
 pub const RATIO: &str = "cost.ratio";
+/// Id of the column `cost.at_ends`.
 pub const AT_ENDS: &str = "cost.at_ends";
+/// Id of the column `cost.best_breakpoints`.
 pub const BEST_BREAKPOINTS: &str = "cost.best_breakpoints";
+/// Id of the column `cost.rereads`.
 pub const REREADS: &str = "cost.rereads";
+/// Id of the column `cost.read`.
 pub const READ: &str = "cost.read";
+/// Id of the column `cost.write`.
 pub const WRITE: &str = "cost.write";
+/// Id of the column `cost.output`.
 pub const OUTPUT: &str = "cost.output";
+/// Id of the column `cost.summarizer`.
 pub const SUMMARIZER: &str = "cost.summarizer";
 const NOMINAL: &str = "cost.nominal";
 const BASELINE_NOMINAL: &str = "cost.baseline_nominal";
@@ -26,6 +36,7 @@ const AT_ENDS_NOMINAL: &str = "cost.at_ends_nominal";
 const BASELINE_AT_ENDS_NOMINAL: &str = "cost.baseline_at_ends_nominal";
 const AT_BEST_NOMINAL: &str = "cost.best_breakpoints_nominal";
 const BASELINE_AT_BEST_NOMINAL: &str = "cost.baseline_best_breakpoints_nominal";
+/// Id of the column `cache.read`.
 pub const CACHE_READ: &str = "cache.read";
 const READ_TOKENS: &str = "cache.read_tokens";
 const CACHED_TOKENS: &str = "cache.tokens";

@@ -3,7 +3,9 @@
 use super::{Metric, MetricGroup, count};
 use crate::metrics::column::{Aggregation, Direction, Unit};
 
+/// Id of the column `overflows`.
 pub const OVERFLOWS: &str = "overflows";
+/// Id of the column `failed_calls`.
 pub const FAILED_CALLS: &str = "failed_calls";
 
 pub(super) const GROUP: MetricGroup = MetricGroup {

@@ -5,9 +5,13 @@ use super::{CostlyInput, Metric, MetricGroup, MetricInput, count};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::retention::OutcomeWeights;
 
+/// Id of the column `kept.hit`.
 pub const HIT: &str = "kept.hit";
+/// Id of the column `kept.soft`.
 pub const SOFT: &str = "kept.soft";
+/// Id of the column `kept.hard`.
 pub const HARD: &str = "kept.hard";
+/// Id of the column `kept.constraints`.
 pub const CONSTRAINTS: &str = "kept.constraints";
 /// Filled in when all conversations of a study are known.
 pub const CHANCE: &str = "kept.chance";

@@ -6,16 +6,27 @@ use crate::engine::layer::Attempt;
 use crate::engine::summarizer::NameCounts;
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
+/// Id of the column `summaries`.
 pub const MADE: &str = "summaries";
+/// Id of the column `summary.failed`.
 pub const FAILED: &str = "summary.failed";
+/// Id of the column `summary.tokens_out`.
 pub const TOKENS_OUT: &str = "summary.tokens_out";
+/// Id of the column `summary.needed`.
 pub const NEEDED: &str = "summary.needed";
+/// Id of the column `summary.constraints`.
 pub const CONSTRAINTS: &str = "summary.constraints";
+/// Id of the column `summary.fill`.
 pub const FILL: &str = "summary.fill";
+/// Id of the column `summary.false`.
 pub const FALSE: &str = "summary.false";
+/// Id of the column `summary.facts`.
 pub const FACTS: &str = "summary.facts";
+/// Id of the column `summary.false_facts`.
 pub const FALSE_FACTS: &str = "summary.false_facts";
+/// Id of the column `summary.recorded`.
 pub const RECORDED: &str = "summary.recorded";
+/// Id of the column `summary.recorded_tokens`.
 pub const RECORDED_TOKENS: &str = "summary.recorded_tokens";
 const LIMIT: &str = "summary.limit";
 const NEEDED_WEIGHT: &str = "summary.needed_weight";

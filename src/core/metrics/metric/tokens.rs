@@ -8,9 +8,13 @@ use super::{Metric, MetricGroup, count, sum};
 use crate::engine::journal::Journal;
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
+/// Id of the column `calls`.
 pub const CALLS: &str = "calls";
+/// Id of the column `tokens.sent`.
 pub const SENT: &str = "tokens.sent";
+/// Id of the column `tokens.baseline`.
 pub const BASELINE: &str = "tokens.baseline";
+/// Id of the column `tokens.saved`.
 pub const SAVED: &str = "tokens.saved";
 
 pub(super) const GROUP: MetricGroup = MetricGroup {
