@@ -106,7 +106,7 @@ def test_the_program_is_part_of_the_package():
     program = shutil.which("recompact", path=os.path.dirname(sys.executable))
     assert program
     printed = subprocess.run([program, "--help"], check=True, capture_output=True, text=True).stdout
-    assert "Usage: recompact [COMMAND]" in printed
+    assert "Usage: recompact [OPTIONS] [COMMAND]" in printed
     wrong = subprocess.run([program, "replay", "no-such-file", "-p", "lcc-s06"], capture_output=True, text=True)
     assert wrong.returncode == 2 and "\nrecompact: no-such-file: no such file" in wrong.stderr
     assert recompact.__version__ in subprocess.run([program, "--version"], capture_output=True, text=True).stdout

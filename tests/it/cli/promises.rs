@@ -201,3 +201,19 @@ fn catalog_matches_snapshots_and_fits_100_columns() {
     let begin: Vec<_> = policy.lines().take(6).collect();
     insta::assert_snapshot!("catalog-policies-lcc-s08", begin.join("\n"));
 }
+
+#[test]
+fn verbose_says_what_is_read_and_changes_nothing_else() {
+    let inspect = ["inspect", "messages/repair.blocks.jsonl", "--tokenizer", "chars/4"];
+    let quiet = run(inspect).printed();
+    let verbose = run([&inspect[..], &["-v"]].concat());
+    assert_eq!((verbose.code, verbose.stdout), (0, quiet));
+    let said: Vec<&str> =
+        verbose.stderr.lines().map(|line| line.split_once(" s] ").expect("seconds before the text").1).collect();
+    let [read, done] = said[..] else { panic!("{said:?}") };
+    assert!(
+        read.starts_with("read messages/repair.blocks.jsonl: ") && read.contains(" bytes, 1 conversation, parsed in "),
+        "{read}"
+    );
+    assert_eq!(done, "done");
+}
