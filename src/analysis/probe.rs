@@ -56,8 +56,8 @@ pub trait Scorer: Sized + 'static {
     /// Draws uses of one conversation under one policy, as indices in `References::uses`.
     fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, Self::Hint)>;
 
-    /// Divides the uses of one policy into groups, of which the same number is asked about: indices, those to ask first come first. If the
-    /// room cannot be divided evenly, the first groups get the remainder.
+    /// Divides the uses of one policy into groups of indices. The same number of uses is asked about in each group, and the first ones of
+    /// a group are asked first. If the number cannot be divided evenly, the first groups get the remainder.
     fn groups(drawn: &[&SampledUse<Self::Hint>], seed: u64) -> Vec<Vec<usize>>;
 
     /// Says why there is nothing to ask.

@@ -101,7 +101,7 @@ mod tests {
         Some(Accumulator { numerator, denominator: 1.0 })
     }
 
-    /// Two sessions with ten calls, of which the first has two conversations; then one with five, to which nothing is added.
+    /// Two sessions have ten calls together, and the first of them has two conversations. A third session has five calls and adds nothing.
     #[test]
     fn conversations_add_to_their_session() {
         let column = |id, how| Column::counted(id, Unit::Count, Direction::Lower, how, "");
