@@ -87,9 +87,10 @@
 //!  terminal table · JSON · CSV · Markdown · HTML · SARIF · JUnit · GitHub annotations
 //! ```
 //!
-//! # Two crates, and their wings in reading order
+//! # Crates, and their wings in reading order
 //!
-//! The sources are two crates, so that a change of a report or of the command line does not compile the engine again.
+//! The sources are two crates, so that a change of a report or of the command line does not compile the engine again; the part of
+//! [`facts`] that reads a text is a third one, which tests compile for speed, because a replay spends much of its time there.
 //! `recompact-core` (`src/core`) is the instrument: it reads, replays and measures. This crate offers all of it under its own name, and
 //! asks the questions of users with it. The top-level modules of both are *wings*. A wing imports only wings above it in this list. The
 //! page of each wing names the wings it may import and the modules it offers.

@@ -1,7 +1,7 @@
 //! Facts: the words an agent needs verbatim (paths, identifiers, hashes, error lines), and which call uses which fact.
 //!
 //! May import: [`util`](crate::util), [`transcript`](crate::transcript). Offers [`extract`] (the facts
-//! of a text) and [`references`] (for each call, the earlier facts it uses).
+//! of a block) and [`references`] (for each call, the earlier facts it uses).
 
 pub mod extract;
 pub mod references;

@@ -1,0 +1,335 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::adjacency::{LineAnchors, MAX_ANCHORS};
+use super::*;
+
+/// Returns `kind text` of the facts that a text states, in order.
+fn words(text: &str) -> String {
+    let mut all = Vec::new();
+    in_text(text, &mut |seen| {
+        if seen.said {
+            all.push(format!("{} {}", seen.kind.name(), seen.text));
+        }
+    });
+    all.join(", ")
+}
+
+fn lines(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    in_text(text, &mut |seen| all.extend((seen.kind == FactKind::Line).then(|| seen.text.to_owned())));
+    all
+}
+
+/// The facts of a text, without byte lengths.
+type Set = BTreeSet<(FactKind, String, u32, Vec<u64>)>;
+
+fn set(text: &str) -> Set {
+    let mut all = Set::new();
+    in_text(text, &mut |seen| _ = all.insert((seen.kind, seen.text.to_owned(), seen.line, seen.anchors.to_vec())));
+    all
+}
+
+/// Returns the anchors of a fact that occurs once.
+fn anchors(text: &str, fact: &str) -> Vec<u64> {
+    let mut found = Vec::new();
+    in_text(text, &mut |seen| found.extend((seen.text == fact).then(|| seen.anchors.to_vec())));
+    assert_eq!(found.len(), 1, "{text}");
+    found.remove(0)
+}
+
+#[test]
+fn extraction_of_words_follows_the_rules() {
+    for (text, facts) in [
+        // Paths: the last two components, for any beginning.
+        ("see src/net/pool.rs.", "path net/pool.rs"),
+        ("see /home/me/src/net/pool.rs:12:3", "path net/pool.rs"),
+        ("./net/pool.rs", "path net/pool.rs"),
+        ("~/net/pool.rs ../net/pool.rs", "path net/pool.rs, path net/pool.rs"),
+        ("+a/net/pool.rs", "path net/pool.rs"),
+        ("-net/pool.rs", "path net/pool.rs"),
+        ("cd src/net/", "path src/net"),
+        ("@scope/my-package+x", "path @scope/my-package+x"),
+        ("net//pool.rs", "path net//pool.rs"),
+        ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
+        ("2024/01/02 1/200 and/or /tmp", ""),
+        // Files, unless a path ends with the name; a call is not a file.
+        ("open pool.rs, a-b.test.ts and .x.toml", "file pool.rs, file a-b.test.ts, file x.toml"),
+        ("pool.rs\nin net/pool.rs", "path net/pool.rs"),
+        ("./pool.rs", "file pool.rs"),
+        ("reply.json() reply.json", "file reply.json"),
+        ("pool.unknown i.e. pool..rs", ""),
+        // Identifiers: an underscore, a digit or camel case.
+        ("a_long b_c maxIdle sha512 connection HTTPS ______", "identifier a_long, identifier maxIdle, identifier sha512"),
+        ("pool::max_idle self.maxIdle->nextOne", "identifier max_idle, identifier maxIdle, identifier nextOne"),
+        ("größe_max 1_000_000 30000ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
+        ("pool_size—maxIdle “in_quotes”", "identifier pool_size, identifier maxIdle, identifier in_quotes"),
+        ("\"one\\nnext_line\\tnextWord\"", "identifier next_line, identifier nextWord"),
+        // Hashes.
+        ("9d3b4c3 9d3b4c deadbeef 9d3b4c3x", "hash 9d3b4c3"),
+        // URLs: no path in them.
+        ("(https://a.example/b_long/pool.rs?q=1).", "url https://a.example/b_long/pool.rs?q=1"),
+        ("git+https://a.example/x 'http://b.example/'", "url https://a.example/x, url http://b.example/"),
+        ("http://${HOST} xhttp://a.example", ""),
+        // Quoted strings: words in them are words.
+        ("\"the pool_size is\" `no space`", "identifier pool_size, quoted the pool_size is, quoted no space"),
+        ("\"short a\" \"withoutspace\" \"open at the end", ""),
+        (
+            r#"run("say \"the pool is\" and \"it is full\"")"#,
+            "quoted the pool is, quoted it is full, quoted say \\\"the pool is\\\" and \\\"it is full\\\"",
+        ),
+        // Numbers.
+        ("12345 1234 v1.2.3 1.2 10.0.0.7.", "number 12345, number v1.2.3, number 10.0.0.7"),
+        // Names on the stop list.
+        ("README.md file_path max_output_tokens /dev/null http://localhost 127.0.0.1", ""),
+    ] {
+        assert_eq!(words(text), facts, "{text:?}");
+    }
+}
+
+#[test]
+fn line_facts_are_trimmed_without_diff_sign() {
+    let text = "\tlet idle = pool.idle();  \r\n+   let idle = pool.idle();\n- let idle = pool.idle();\n--- a file of the diff ---\nshort";
+    let line = "let idle = pool.idle();";
+    assert_eq!(lines(text), [line, line, line, "--- a file of the diff ---"]);
+    for place in ["src/pool.rs:12:", "src/pool.rs-12-", "12:", "12-", "  1204-    "] {
+        assert_eq!(lines(&format!("{place}{line}")), [line], "{place}");
+    }
+    assert_eq!(lines("see src/pool.rs:12: it is not new"), ["see src/pool.rs:12: it is not new"]);
+    assert_eq!(lines("ééééééééééééééééééé"), [""; 0], "19 characters of two bytes");
+    assert_eq!(lines("éééééééééééééééééééé").len(), 1);
+}
+
+#[test]
+fn numbers_hashes_and_strings_have_anchors() {
+    let pool = [key(FactKind::Path, "net/pool.rs"), key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "max_idle")];
+    assert_eq!(anchors("src/net/pool.rs: max_idle = 30000", "30000"), [pool[2], pool[1], pool[0]]);
+    assert_eq!(anchors("30000 is max_idle", "30000"), [pool[2]]);
+    assert_eq!(anchors("pool.rs has \"a long text\"", "a long text"), [pool[1]]);
+    assert_eq!(anchors("9d3b4c3 max_idle", "9d3b4c3"), [pool[2]]);
+    assert_eq!(anchors("max_idle\n30000", "30000"), [0; 0], "not on its line");
+    assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(39)), "30000"), [pool[2]]);
+    assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(40)), "30000"), [0; 0], "41 words away");
+    let many: String = (0..20).map(|n| format!("name_{n} ")).collect();
+    assert_eq!(anchors(&format!("{many} 30000"), "30000").len(), MAX_ANCHORS);
+}
+
+#[test]
+fn tool_and_terminal_decorations_are_removed() {
+    let plain = "use net::max_idle; // 30000\n\n  see src/net/pool.rs and \"a long text\"";
+    let read = "     1→use net::max_idle; // 30000\n     2→\n    10\t  see src/net/pool.rs and \"a long text\"";
+    let coloured = "\x1b[1;32muse\x1b[0m net::max\x1b[4m_idle; // 30000\n\x1b]0;a title\x07\n  see \x1b]8;;http://a.example\x1b\\src/net/pool.rs\x1b(B and \"a long text\"";
+    assert_eq!(set(plain), set(read));
+    assert_eq!(set(plain), set(coloured));
+    assert_eq!(
+        words("\x1b]0;max_idle\npool_size \x1b[pool_low"),
+        "identifier max_idle, identifier pool_size, identifier ool_low"
+    );
+    assert_eq!(words("cafe\u{301}_max"), words("café_max"));
+}
+
+#[test]
+fn middle_of_a_long_text_is_skipped() {
+    let text = format!("first_name\n{}\nmiddle_name\n{}\nlast_name", "x\n".repeat(30_000), "x\n".repeat(30_000));
+    let seen: Vec<_> = set(&text).into_iter().map(|fact| (fact.1, fact.2)).collect();
+    assert_eq!(seen, [("first_name".to_owned(), 0), ("last_name".to_owned(), 60_004)]);
+}
+
+#[test]
+fn a_path_holds_the_name_of_its_file_and_does_not_say_it() {
+    assert_eq!(words("**/*_test.rs"), "");
+    let files = |text: &str| {
+        let mut all = Vec::new();
+        in_text(text, &mut |seen| all.extend((seen.kind == FactKind::File).then_some(seen.said)));
+        all
+    };
+    assert_eq!([files("src/pool.rs"), files("pool.rs"), files("pool.rs and src/pool.rs")], [[false], [true], [false]]);
+}
+
+#[test]
+fn stop_list_entries_would_otherwise_be_facts() {
+    let classes = bytes::classes_of;
+    let is_fact = |kind, text: &str| match kind {
+        FactKind::Identifier | FactKind::Number => {
+            token::classify_simple(text, classes(text)).or(token::parse_version(text).map(|_| kind)) == Some(kind)
+        }
+        FactKind::File => token::parse_file_name(text) == Some(text),
+        FactKind::Path => token::parse_path(text).is_some_and(|path| path.canonical == text),
+        _ => text.starts_with("http"),
+    };
+    for (kind, text) in common::entries() {
+        assert!(is_fact(kind, text), "{text} is not a {}", kind.name());
+        assert!(common::is_common(key(kind, text)), "{text}");
+        assert!(!common::is_common(key(kind, &format!("{text}x"))), "{text}x");
+    }
+    let count = common::entries().count();
+    assert!((60..=120).contains(&count), "a short list, not {count}");
+    assert!(token::EXTENSIONS.is_sorted() && token::EXTENSIONS.iter().all(|known| known.len() <= token::MAX_EXTENSION_LEN));
+}
+
+#[test]
+fn fact_keys_are_the_same_on_every_machine() {
+    assert_eq!(key(FactKind::Path, "net/pool.rs"), 8_408_440_987_307_145_208);
+    assert_eq!(key(FactKind::Identifier, "max_idle"), 10_341_314_688_342_841_224);
+    assert_ne!(key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "pool.rs"));
+}
+
+/// A second implementation of the rules, for one text at a time.
+fn obeys(kind: FactKind, text: &str) -> bool {
+    let chars = text.chars().count();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii();
+    let all = |extra: &str| text.chars().all(|c| is_word(c) || extra.contains(c));
+    match kind {
+        FactKind::Path => {
+            let (before, name) = text.rsplit_once('/').unwrap_or_default();
+            let lettered = name.contains(|c: char| c.is_ascii_alphabetic() || !c.is_ascii());
+            all("./-@+~") && !before.is_empty() && name.chars().count() >= 3 && lettered && !name.ends_with('.')
+        }
+        FactKind::File => all("-.") && text.contains('.') && !text.starts_with('.') && !text.ends_with('.'),
+        FactKind::Identifier => {
+            let pairs: Vec<char> = text.chars().collect();
+            let camel = pairs.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
+            let begins = !text.starts_with(|c: char| c.is_ascii_digit());
+            let digit = begins && text.contains(|c: char| c.is_ascii_digit());
+            all("") && chars >= 6 && (text.contains('_') || camel || digit) && text.contains(|c: char| c != '_')
+        }
+        FactKind::Hash => {
+            let hex = text.chars().all(|c| c.is_ascii_hexdigit());
+            let both = text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic());
+            hex && both && (7..=40).contains(&chars)
+        }
+        FactKind::Url => {
+            let after = text.strip_prefix("http").map(|rest| rest.trim_start_matches('s'));
+            after.is_some_and(|rest| rest.len() > 3 && rest.starts_with("://")) && !text.contains(char::is_whitespace)
+        }
+        FactKind::Line => chars >= 20 && text.trim() == text && !text.contains('\n'),
+        FactKind::Quoted => (8..=100).contains(&chars) && text.contains(' ') && !text.contains('\n'),
+        FactKind::Number => {
+            let digits = text.trim_start_matches('v');
+            let parts: Vec<&str> = digits.split('.').collect();
+            let numbers = parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()));
+            numbers && (parts.len() >= 3 || parts.len() == 1 && chars >= 5 && digits == text)
+        }
+    }
+}
+
+/// Generates texts of words that are almost facts, with separators between them.
+fn texts() -> impl Strategy<Value = String> {
+    const WORDS: [&str; 24] = [
+        "a",
+        "src",
+        "pool.rs",
+        "net/pool.rs",
+        "max_idle",
+        "maxIdle",
+        "é_länge",
+        "9d3b4c3",
+        "1234567",
+        "1.2.3",
+        "v1",
+        "https",
+        "https://a.example/x",
+        "日本語",
+        "the",
+        "x.toml.",
+        "..",
+        "~",
+        "lorem",
+        "___",
+        "e\u{301}",
+        "“",
+        "😀",
+        "\u{10D83D}",
+    ];
+    const BETWEEN: [&str; 16] = [" ", " ", " ", "\n", "", ".", "/", "-", "\"", "`", ": ", "(", "\\n", "://", " \"", "  +"];
+    let piece = (prop::sample::select(&WORDS[..]), prop::sample::select(&BETWEEN[..]));
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.into_iter().flat_map(|(word, sign)| [word, sign]).collect())
+}
+
+fn every_line(text: &str, change: impl Fn(usize, &str) -> String) -> String {
+    text.split('\n').enumerate().map(|(index, line)| change(index, line)).collect::<Vec<_>>().join("\n")
+}
+
+fn lawful(text: &str) {
+    let (normal, breaks) = (normalize::normalize(text), text.matches('\n').count());
+    in_text(text, &mut |seen| {
+        assert!(obeys(seen.kind, seen.text), "{seen:?}");
+        assert!(normal.contains(seen.text), "{seen:?}");
+        assert_eq!(seen.key, key(seen.kind, seen.text));
+        assert!(seen.line as usize <= breaks && seen.text.len() <= seen.line_bytes as usize, "{seen:?}");
+        assert!(seen.anchors.len() <= MAX_ANCHORS, "{seen:?}");
+        assert!(seen.kind == FactKind::File || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
+        let may_be_bound = matches!(seen.kind, FactKind::Quoted | FactKind::Number | FactKind::Hash);
+        assert!(may_be_bound || seen.anchors.is_empty(), "{seen:?}");
+        assert_eq!(seen.anchors.iter().collect::<BTreeSet<_>>().len(), seen.anchors.len(), "each once");
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sightings_obey_the_rule_of_their_kind(text in texts()) {
+        lawful(&text);
+    }
+
+    #[test]
+    fn extraction_of_strange_text_obeys_the_rules(text in "(?s).{0,80}", escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a\n]{0,60}") {
+        lawful(&text);
+        lawful(&escapes);
+    }
+
+    #[test]
+    fn facts_ignore_indentation_and_carriage_returns(text in texts()) {
+        prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{}{line}", "\t ".repeat(index % 3)))));
+        prop_assert_eq!(set(&text), set(&every_line(&text, |_, line| format!("{line}\r"))));
+    }
+
+    #[test]
+    fn facts_ignore_line_numbers_and_colours(text in texts(), at in any::<prop::sample::Index>()) {
+        prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{:>6}→{line}", index + 1))));
+        prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{}\t{line}", index + 1))));
+        let mut coloured = text.clone();
+        coloured.insert_str(text.floor_char_boundary(at.index(text.len() + 1)), "\x1b[38;5;9m");
+        prop_assert_eq!(set(&text), set(&coloured));
+    }
+
+    #[test]
+    fn facts_ignore_the_order_of_lines(text in texts()) {
+        let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
+        let reversed: Vec<&str> = text.split('\n').rev().collect();
+        prop_assert_eq!(facts(&text), facts(&reversed.join("\n")));
+    }
+
+    #[test]
+    fn facts_of_lines_equal_facts_of_the_text(text in texts(), escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a/_.rs\n]{0,60}") {
+        let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
+        for text in [text, escapes] {
+            prop_assert_eq!(text.split('\n').flat_map(facts).collect::<BTreeSet<_>>(), facts(&text));
+        }
+    }
+
+    #[test]
+    fn anchors_are_the_nearest_words(steps in prop::collection::vec((0..4_u32, 0..12_u64), 0..60), word in 0..90_u32) {
+        let mut line_anchors = LineAnchors::default();
+        let mut all = Vec::new();
+        let mut at = 0;
+        for (step, key) in steps {
+            at += step;
+            line_anchors.add_anchor(at, key);
+            all.push((at, key));
+        }
+        let mut distances = BTreeMap::new();
+        for (at, key) in all {
+            let distance = distances.entry(key).or_insert(u32::MAX);
+            *distance = at.abs_diff(word).min(*distance);
+        }
+        let mut wanted: Vec<u32> = distances.values().copied().filter(|distance| *distance <= 40).collect();
+        wanted.sort_unstable();
+        wanted.truncate(MAX_ANCHORS);
+        // Which of two that are as far comes first is left open.
+        let found: Vec<u32> = line_anchors.nearest(word).keys().iter().map(|key| distances[key]).collect();
+        prop_assert_eq!(found, wanted);
+    }
+}
