@@ -89,35 +89,38 @@
 //!
 //! # Crates, and their wings in reading order
 //!
-//! The sources are two crates, so that a change of a report or of the command line does not compile the engine again; the part of
-//! [`facts`] that reads a text is a third one, which tests compile for speed, because a replay spends much of its time there.
-//! `recompact-core` (`src/core`) is the instrument: it reads, replays and measures. This crate offers all of it under its own name, and
-//! asks the questions of users with it. The top-level modules of both are *wings*. A wing imports only wings above it in this list. The
+//! The sources are three crates. A change of a report or of the command line does not compile the engine again, and tests compile the
+//! functions of a text, which every byte goes through, for speed. `recompact-core` (`src/core`) is the instrument: it reads, replays and measures. This crate offers all of it under its own name, and
+//! asks the questions of users with it. The top-level modules are *wings*. A wing imports only wings above it in this list. The
 //! page of each wing names the wings it may import and the modules it offers.
+//!
+//! In `recompact-text` (`src/core/text`):
+//!
+//! 1. [`text`]: what a text holds, whatever it belongs to: facts, tokens, lone surrogates.
 //!
 //! In `recompact-core`:
 //!
-//! 1. [`util`]: text, templates, positions in TOML files. Knows nothing about agents.
-//! 2. [`transcript`]: reads transcript files into conversations. Start with [`transcript::conversation`].
-//! 3. [`llm`]: asks language models for a text. The only wing that opens connections or starts programs.
-//! 4. [`tokens`]: measures blocks in tokens, characters and bytes, as each harness and tokenizer does.
-//! 5. [`facts`]: finds the exact words that an agent needs (paths, identifiers, error lines) and the calls that use them.
-//! 6. [`engine`]: replays a conversation under a policy. Read [`engine::policy`], [`engine::layer`], [`engine::context`],
+//! 2. [`util`]: text, templates, positions in TOML files. Knows nothing about agents.
+//! 3. [`transcript`]: reads transcript files into conversations. Start with [`transcript::conversation`].
+//! 4. [`llm`]: asks language models for a text. The only wing that opens connections or starts programs.
+//! 5. [`tokens`]: measures blocks in tokens, characters and bytes, as each harness and tokenizer does.
+//! 6. [`facts`]: finds the exact words that an agent needs (paths, identifiers, error lines) and the calls that use them.
+//! 7. [`engine`]: replays a conversation under a policy. Read [`engine::policy`], [`engine::layer`], [`engine::context`],
 //!    [`engine::replay`](mod@engine::replay), [`engine::journal`].
-//! 7. [`programs`]: runs policies that are programs, and speaks their protocol. The engine knows them by the traits of
+//! 8. [`programs`]: runs policies that are programs, and speaks their protocol. The engine knows them by the traits of
 //!    [`engine::external`].
-//! 8. [`metrics`]: turns a journal into numbers. Read [`metrics::retention`], then [`metrics::cost`].
-//! 9. [`findings`]: detects what is wrong with a compaction.
-//! 10. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
+//! 9. [`metrics`]: turns a journal into numbers. Read [`metrics::retention`], then [`metrics::cost`].
+//! 10. [`findings`]: detects what is wrong with a compaction.
+//! 11. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
 //!
 //! In this crate:
 //!
-//! 11. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
+//! 12. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
 //!     [`policy_check`](analysis::policy_check), [`export`](mod@analysis::export),
 //!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
-//! 12. [`report`]: prints results.
-//! 13. [`guide`]: the pages for users of the program.
-//! 14. `cli`, with the feature of that name: the command line. It parses arguments, shows progress, writes files, and calls [`analysis`]
+//! 13. [`report`]: prints results.
+//! 14. [`guide`]: the pages for users of the program.
+//! 15. `cli`, with the feature of that name: the command line. It parses arguments, shows progress, writes files, and calls [`analysis`]
 //!     and [`report`] as any other crate would. The program is one call of `cli::run`.
 //!
 //! The Python module is another front end (`src/python`); it holds the command line too, so that one file in the package gives both.
@@ -168,7 +171,7 @@ extern crate self as recompact;
 
 pub use analysis::Error;
 
-pub use recompact_core::{engine, facts, findings, llm, metrics, programs, results, tokens, transcript, util};
+pub use recompact_core::{engine, facts, findings, llm, metrics, programs, results, text, tokens, transcript, util};
 
 pub mod analysis;
 pub mod guide;

@@ -1,6 +1,6 @@
 //! Analyses that answer users' questions; each calls the engine and the metrics.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`results`](crate::results). Offers:
+//! May import: every wing before it, [`text`](crate::text) to [`results`](crate::results). Offers:
 //!
 //! - [`corpus`]: the transcripts, and the loop over them;
 //! - [`spec`]: what to replay and how, as plain data; [`settings`]: the settings of layers as data;

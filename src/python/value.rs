@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::Value;
 
-use crate::util::text::{has_stand_ins, lone_surrogate};
+use crate::text::surrogates::{has_stand_ins, lone_surrogate};
 
 /// Returns a JSON value as `json.loads` would: numbers with all digits, lone surrogates as Python has them.
 ///

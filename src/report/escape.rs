@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::util::text::lone_surrogate;
+use crate::text::surrogates::lone_surrogate;
 
 /// Escapes text for a terminal: characters that are invisible, move the cursor or change the writing direction are
 /// shown as `\u{202e}`.

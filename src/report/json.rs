@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use crate::util::text::lone_surrogate;
+use crate::text::surrogates::lone_surrogate;
 
 use super::escape;
 

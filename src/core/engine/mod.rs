@@ -1,6 +1,6 @@
 //! The replay engine: replays a conversation through a policy and returns a journal of the requests it would have sent.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`facts`](crate::facts). Offers [`policy`] (reads TOML into a list
+//! May import: every wing before it, [`text`](crate::text) to [`facts`](crate::facts). Offers [`policy`] (reads TOML into a list
 //! of layers), [`layer`] (layers propose edits), [`context`] (the only place that applies edits), [`summarizer`], [`size`]
 //! (thresholds such as `0.8 * window`), [`replay`](mod@replay) (the loop over calls), [`journal`] (the result, as plain data),
 //! [`external`] (policies that are programs), and [`replay_cache`] (work that the replays of one conversation share).

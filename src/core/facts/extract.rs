@@ -1,4 +1,4 @@
-//! The facts of a block; [`recompact_facts`] says what a fact is.
+//! The facts of a block; [`text::facts`](crate::text::facts) says what a fact is.
 
 pub mod rule;
 #[cfg(test)]
@@ -6,9 +6,9 @@ mod tests;
 
 use serde_json::Value;
 
+pub use crate::text::facts::{FactKind, FactMatch, in_name, in_text, key, plain};
+use crate::text::facts::{MAX_BYTES, QuoteDetector, Scanner};
 use crate::transcript::conversation::{Block, BlockKind, Origin};
-pub use recompact_facts::{FactKind, FactMatch, in_name, in_text, key, plain};
-use recompact_facts::{MAX_BYTES, QuoteDetector, Scanner};
 
 /// Calls `on_match` for every fact of a block, in one pass, and returns the bytes read. A fact may occur several times. Thinking
 /// and media have no facts. The strings of a tool's input are separate texts with consecutive line numbers.

@@ -1,6 +1,6 @@
 //! Facts: the words an agent needs verbatim (paths, identifiers, hashes, error lines), and which call uses which fact.
 //!
-//! May import: [`util`](crate::util), [`transcript`](crate::transcript). Offers [`extract`] (the facts
+//! May import: [`text`](crate::text), [`util`](crate::util), [`transcript`](crate::transcript). Offers [`extract`] (the facts
 //! of a block) and [`references`] (for each call, the earlier facts it uses).
 
 pub mod extract;

@@ -1,6 +1,6 @@
 //! Measures a replay: tokens, cost, retention of information, broken requests.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`engine`](crate::engine). Offers [`retention`] (which later
+//! May import: every wing before it, [`text`](crate::text) to [`engine`](crate::engine). Offers [`retention`] (which later
 //! uses still find their fact in the request, and the bounds), [`prompt_cache`] (simulates the provider's cache), [`prices`],
 //! [`cost`], and [`metric`] (the table of all metrics). [`column`](mod@column) describes their values, and a [`column_map`]
 //! holds them.

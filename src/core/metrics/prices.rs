@@ -23,7 +23,7 @@ use jiff::civil::Date;
 pub use bill::{Bill, CallBill, Ledger, call_bills};
 
 use crate::metrics::prompt_cache::{OTHER, Provider};
-use crate::util::inflate::inflate;
+use crate::text::inflate::inflate;
 
 /// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -16,13 +16,11 @@ mod model_text;
 mod notation;
 mod number;
 mod pi;
-mod pieces;
 pub mod python;
 pub mod python_text;
 mod rates;
 mod rules;
 mod schema;
-pub mod tokens;
 mod unprintable;
 
 use std::fmt;
@@ -31,7 +29,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use self::rules::UnitRules;
-use self::tokens::Vocabulary;
+use crate::text::tokens::Vocabulary;
 use crate::transcript::conversation::{Block, Role};
 
 pub use self::harness::{METERS, Meter, MeterDescription, RECORDED, Rounding, UnknownMeter};
@@ -245,7 +243,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates_are_measured_as_in_their_source() {
-        let half = crate::util::text::stand_in(0xD83D).expect("a surrogate").to_string();
+        let half = crate::text::surrogates::stand_in(0xD83D).expect("a surrogate").to_string();
         assert_eq!([SizeUnit::Chars, SizeUnit::Bytes, SizeUnit::Utf16].map(|measure| measure.text(&half)), [1, 3, 1]);
         assert_eq!(SizeUnit::O200k.text(&half), SizeUnit::O200k.text("\u{fffd}"));
     }

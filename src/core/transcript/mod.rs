@@ -1,6 +1,6 @@
 //! Reads recorded transcripts into conversations.
 //!
-//! May import: [`util`](crate::util). Offers [`conversation`] (messages, blocks, calls: never changed after reading),
+//! May import: [`text`](crate::text), [`util`](crate::util). Offers [`conversation`] (messages, blocks, calls: never changed after reading),
 //! [`format`](mod@format) (one reader for each transcript format), [`tool_access`] (which files a tool call reads and writes),
 //! [`copies`] (transcripts that are in another one too), and [`source`] (finds and reads the files).
 

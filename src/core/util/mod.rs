@@ -1,14 +1,13 @@
 //! Small tools that know nothing about agents.
 //!
-//! May import: no other wing. Offers [`text`] (characters as Python and JavaScript count them, wrapping), [`template`] (texts
+//! May import: no other wing. Offers [`text`] (cutting, wrapping, names that are alike), [`template`] (texts
 //! with named holes), [`toml_span`] (the line of a key in a TOML file), [`toml_table`] (a value from a table, and the key that is
 //! wrong), [`csr`] (lists of lists in two flat vectors), [`doc_head`](mod@doc_head) (the page at the head of a source file),
-//! [`inflate`](mod@inflate) (data that the program holds in a smaller form), [`json_schema`] (schemas, generated from the types that
+//! [`json_schema`] (schemas, generated from the types that
 //! serde reads and writes), [`search`] (many texts in one pass) and [`ValueError`] (why a value that a user wrote cannot be used).
 
 pub mod csr;
 pub mod doc_head;
-pub mod inflate;
 pub mod json_schema;
 pub mod search;
 pub mod template;

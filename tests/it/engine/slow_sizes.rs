@@ -1,9 +1,9 @@
 //! Sizes of requests, computed from the whole text: what a replay adds up from the sizes of blocks.
 
 use recompact::engine::context::{Context, ContextMessage};
+use recompact::text::surrogates;
 use recompact::tokens::meter::{Rates, SizeUnit, python_text};
 use recompact::transcript::conversation::{Block, BlockId, BlockKind, Role};
-use recompact::util::text;
 use serde_json::{Value, json};
 
 /// Returns the size of a request, by writing it as a whole or by its texts.
@@ -22,7 +22,7 @@ pub fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
         SizeUnit::Gemini => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| gemini(context.block(*id))).sum(),
         SizeUnit::LlamaIndexMemory => context.messages().iter().map(|sent| llama_index_memory(context, sent)).sum(),
         SizeUnit::AgentFramework => context.messages().iter().map(|sent| agent_framework(context, sent)).sum(),
-        SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
+        SizeUnit::JsJson => surrogates::restore_escapes(all().to_string()).encode_utf16().count() as u64,
         SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16 | SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_) => {
             context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum()
         }
@@ -63,7 +63,7 @@ fn llama_index(context: &Context, sent: &ContextMessage) -> u64 {
 
 /// Returns Gemini CLI's estimate of one block, in quarters of a token.
 fn gemini(block: &Block) -> u64 {
-    let json = |value: Value| text::restore_escapes(value.to_string()).encode_utf16().count() as u64;
+    let json = |value: Value| surrogates::restore_escapes(value.to_string()).encode_utf16().count() as u64;
     let wire = block.wire();
     let tokens = |part: &Value| if part["type"] == "document" { 25_800 } else { 3_000 };
     let media: u64 = recompact::tokens::meter::media::parts(block).map(tokens).sum();
@@ -82,7 +82,7 @@ fn gemini(block: &Block) -> u64 {
 
 /// Returns pi's estimate of one message: JavaScript's length of its texts, its tools' names and their arguments as JSON.
 fn pi(context: &Context, sent: &ContextMessage) -> u64 {
-    let utf16 = |text: &str| text::restore_escapes(text.to_owned()).encode_utf16().count();
+    let utf16 = |text: &str| surrogates::restore_escapes(text.to_owned()).encode_utf16().count();
     let length = |block: &Block| {
         let images = recompact::tokens::meter::media::parts(block).count() * 4_800;
         images
@@ -132,7 +132,7 @@ fn agent_framework(context: &Context, sent: &ContextMessage) -> u64 {
 }
 
 fn halves(text: &str) -> u64 {
-    text.chars().filter(|c| text::lone_surrogate(*c).is_some()).count() as u64
+    text.chars().filter(|c| surrogates::lone_surrogate(*c).is_some()).count() as u64
 }
 
 fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {

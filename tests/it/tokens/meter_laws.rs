@@ -1,10 +1,10 @@
 //! Laws of the meters over generated text and messages, each against a slow and obvious oracle.
 
 use proptest::prelude::*;
+use recompact::text::surrogates::{lone_surrogate, stand_in};
+use recompact::text::tokens::Vocabulary;
 use recompact::tokens::meter::SizeUnit;
 use recompact::tokens::meter::media;
-use recompact::tokens::meter::tokens::Vocabulary;
-use recompact::util::text::{lone_surrogate, stand_in};
 use serde_json::{Value, json};
 use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
 

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use recompact::text::surrogates::restore_escapes;
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::format::jsonl;
-use recompact::util::text::restore_escapes;
 use serde_json::{Value, json};
 use walkdir::WalkDir;
 

@@ -6,8 +6,8 @@ use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::Observer;
+use recompact::text::surrogates::restore_escapes;
 use recompact::transcript::conversation::Conversation;
-use recompact::util::text::restore_escapes;
 use serde_json::{Value, json};
 
 use crate::cli::error::Failure;

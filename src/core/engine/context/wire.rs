@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Context, ContextMessage};
-use crate::util::text::restore_escapes;
+use crate::text::surrogates::restore_escapes;
 
 impl Context<'_> {
     /// Returns the messages of a request as a JSON array of `{"role", "content"}`.

@@ -119,7 +119,7 @@ fn add_plain_names(entries: &mut [PriceEntry], table: &Map<String, Value>) {
 mod tests {
     use super::*;
     use crate::metrics::prices::DEFLATED_SNAPSHOT;
-    use crate::util::inflate::inflate;
+    use crate::text::inflate::inflate;
 
     const TABLE: &str = r#"{
         "sample_spec": {"mode": "one of: chat"},

@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 use super::json;
 use super::notation::Notation;
 use super::number::Decimal;
-use crate::util::text::lone_surrogate;
+use crate::text::surrogates::lone_surrogate;
 
 /// `JSON.stringify` without indentation. Since ES2019 it writes a lone surrogate as an escape.
 pub const STRINGIFY: Notation = Notation { space: 0, number: number_len, string: string_len };

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::python_text;
 use super::rules::UnitRules;
-use super::tokens::Vocabulary;
+use crate::text::tokens::Vocabulary;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 
 /// Tokens of `None`.

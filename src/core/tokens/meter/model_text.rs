@@ -2,9 +2,9 @@
 
 use super::media;
 use super::rules::UnitRules;
-use super::tokens::Vocabulary;
+use crate::text::surrogates::{has_stand_ins, lone_surrogate};
+use crate::text::tokens::Vocabulary;
 use crate::transcript::conversation::{Block, BlockKind, Role};
-use crate::util::text::{has_stand_ins, lone_surrogate};
 
 /// A unit of text.
 pub struct TextUnit {

@@ -6,7 +6,7 @@ use super::json;
 use super::notation::{Notation, characters_len};
 use super::number::Decimal;
 use super::unprintable::is_printable;
-use crate::util::text::lone_surrogate;
+use crate::text::surrogates::lone_surrogate;
 
 /// `repr`; for lists and dicts, `str` gives the same text.
 pub const REPR: Notation = Notation { space: 1, number: |n| number_len(n, "inf"), string: repr_string_len };
@@ -92,7 +92,7 @@ fn float_len(double: f64, infinity: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::util::text::stand_in;
+    use crate::text::surrogates::stand_in;
 
     fn repr(json: &str, expected: &str) {
         let value: Value = serde_json::from_str(json).expect("valid JSON");

@@ -9,7 +9,7 @@ use serde_json::ser::{CharEscape, Formatter};
 use serde_json::{Number, Value};
 
 use super::unprintable::is_printable;
-use crate::util::text::lone_surrogate;
+use crate::text::surrogates::lone_surrogate;
 
 /// Returns Python's `repr` of a value.
 pub fn repr(value: &Value) -> String {
@@ -44,7 +44,7 @@ pub fn dumps(value: &Value, ensure_ascii: bool) -> String {
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, PythonJson { ensure_ascii });
     match value.serialize(&mut serializer).map(|()| String::from_utf8(bytes)) {
         Ok(Ok(text)) if ensure_ascii => text,
-        Ok(Ok(text)) => crate::util::text::restore_escapes(text),
+        Ok(Ok(text)) => crate::text::surrogates::restore_escapes(text),
         // Cannot happen: writing a JSON value to memory does not fail, and the result is UTF-8.
         Ok(Err(_)) | Err(_) => String::new(),
     }
@@ -166,8 +166,8 @@ impl Formatter for PythonJson {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::surrogates::stand_in;
     use crate::tokens::meter::python;
-    use crate::util::text::stand_in;
     use serde_json::json;
 
     fn awkward() -> Value {

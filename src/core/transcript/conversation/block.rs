@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::PairId;
-use crate::util::text::restore_escapes;
+use crate::text::surrogates::restore_escapes;
 
 /// The kind of a block, from its `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

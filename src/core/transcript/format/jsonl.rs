@@ -121,7 +121,7 @@ fn escape_at(bytes: &[u8], at: usize) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::util::text::stand_in;
+    use crate::text::surrogates::stand_in;
     use serde_json::{Value, json};
 
     fn read(line: &str) -> (Vec<Value>, Vec<String>) {

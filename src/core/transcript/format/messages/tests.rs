@@ -171,12 +171,12 @@ fn a_document_cut_off_keeps_the_messages_before_the_cut() {
 fn lone_surrogates_are_kept() {
     let (conversation, _) = read_str(r#"{"role": "user", "content": "a\ud83d"}"#);
     assert_eq!(
-        crate::util::text::restore_escapes(conversation.blocks[0].wire.to_string()),
+        crate::text::surrogates::restore_escapes(conversation.blocks[0].wire.to_string()),
         r#"{"type":"text","text":"a\ud83d"}"#
     );
     let (conversation, _) = read_str(r#"{"role": "user", "content": ["TextBlock(text='a\\ud83d', type='text')"]}"#);
     assert_eq!(
-        crate::util::text::restore_escapes(conversation.blocks[0].wire.to_string()),
+        crate::text::surrogates::restore_escapes(conversation.blocks[0].wire.to_string()),
         r#"{"type":"text","text":"a\ud83d"}"#
     );
 }

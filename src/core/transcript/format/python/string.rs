@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 use super::{Parser, SyntaxError};
-use crate::util::text::stand_in;
+use crate::text::surrogates::stand_in;
 
 impl Parser<'_> {
     /// Reads a string in single or double quotes. In a bytes literal (`bytes`), `\u`, `\U` and `\N` are not escapes.

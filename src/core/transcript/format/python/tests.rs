@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::util::text::lone_surrogate;
+use crate::text::surrogates::lone_surrogate;
 
 fn read(text: &str) -> Value {
     value(text).unwrap_or_else(|error| panic!("{text}: {error}"))

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use crate::util::inflate::inflate;
+use crate::inflate::inflate;
 
 /// Number of pairs of bytes.
 pub(super) const PAIRS: usize = 1 << 16;

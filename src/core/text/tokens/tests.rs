@@ -9,7 +9,7 @@ use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 
 use super::ranks::PAIRS;
 use super::*;
-use crate::util::inflate::inflate;
+use crate::inflate::inflate;
 
 /// A vocabulary, its name, and every token that tiktoken-rs has in it, but special ones, with its rank.
 struct Case {

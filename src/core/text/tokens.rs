@@ -12,6 +12,7 @@
 
 mod expression;
 mod merge;
+mod pieces;
 mod ranks;
 mod table;
 #[cfg(test)]
@@ -25,10 +26,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use self::expression::{SPLIT_TOKENS, for_each_pre_token};
 use self::merge::{SeenTokens, count_merged};
+use self::pieces::for_each_line;
 use self::ranks::Ranks;
 use self::table::CountTable;
-use super::pieces::{self, for_each_line};
-use crate::util::text::{has_stand_ins, lone_surrogate};
+use crate::surrogates::{has_stand_ins, lone_surrogate};
 
 /// A vocabulary. Its tokens and its expression are each loaded on first use (a hundredth of a second), once per process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
