@@ -101,8 +101,11 @@ fn imports() -> Vec<Import> {
             continue;
         }
         let text = fs::read_to_string(&file).expect("UTF-8");
+        if file.file_stem().is_some_and(|name| name == "tests") {
+            continue;
+        }
         // Unit tests come last in a file, and may take what they need.
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         for path in paths_in(code) {
             let parts: Vec<&str> = path.split("::").map(str::trim).collect();
             let up = parts.iter().take_while(|part| **part == "super").count();

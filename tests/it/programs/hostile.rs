@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rayon::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -100,7 +101,7 @@ fn hostile_program_costs_one_session_and_gives_one_line() {
     // Those that never answer wait for their time limit, all at once.
     let wrong: Vec<String> = thread::scope(|scope| {
         let waiting: Vec<_> = silent.into_iter().map(|hostile| scope.spawn(move || check(prelude, hostile).err())).collect();
-        let wrong: Vec<_> = others.into_iter().filter_map(|hostile| check(prelude, hostile).err()).collect();
+        let wrong: Vec<_> = others.par_iter().filter_map(|hostile| check(prelude, hostile).err()).collect();
         wrong.into_iter().chain(waiting.into_iter().filter_map(|thread| thread.join().expect("a check"))).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
