@@ -8,6 +8,7 @@ mod claude_code;
 mod codex;
 pub mod jsonl;
 mod messages;
+mod odd_field;
 mod openai_chat;
 mod openai_wire;
 mod python;

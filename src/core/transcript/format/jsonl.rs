@@ -1,7 +1,7 @@
 //! Reads JSON Lines as they occur in real files.
 //!
-//! It handles two objects on one line, the first of which may break off, a last line that is cut off, lone surrogates, a missing final newline, a byte-order mark, blank
-//! lines, and lines of 50 MB.
+//! It handles two objects on one line, the first of which may break off, a last line that is cut off, blocks of NUL bytes, fields with
+//! odd values, lone surrogates, a missing final newline, a byte-order mark, blank lines, and lines of 50 MB.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,7 @@ use memchr::{memchr, memmem};
 use serde::de::DeserializeOwned;
 
 use super::Note;
+use super::odd_field::{self, Mended};
 
 /// Returns the non-blank lines of a file with their numbers, from 1, without a byte-order mark and without carriage returns.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
@@ -28,7 +29,8 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
 }
 
 /// Returns the values on one line: usually one, but more if records were written without a line break. What is unreadable becomes a
-/// note; the values before it are kept, and so is a record that was appended behind one that breaks off.
+/// note; the values before it are kept, and so is a record that was appended behind one that breaks off. A field with an odd value is
+/// left out with a note, and the rest of its record is kept.
 pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Note>) -> Vec<T> {
     let line = match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),
@@ -39,21 +41,35 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
         }
     };
     let line = replace_lone_surrogates(line);
-    let mut values = Vec::new();
-    let mut stream = serde_json::Deserializer::from_str(&line).into_iter::<T>();
-    while let Some(value) = stream.next() {
-        match value {
-            Ok(value) => values.push(value),
-            Err(error) => {
-                let behind =
-                    if error.is_data() { Vec::new() } else { behind_torn(&line[stream.byte_offset()..], error.is_eof()) };
-                notes.push(Note::skipped(number, skip_message(&error, values.len(), behind.len())));
-                values.extend(behind);
-                break;
-            }
-        }
+    // After a crash, a file can have blocks of NUL bytes where its text was not written any more.
+    let mut rest = line.trim_matches('\0');
+    if rest.len() < line.len() {
+        notes.push(Note::info(number, format!("{} NUL bytes around the record were left out", line.len() - rest.len())));
     }
-    values
+    let mut values = Vec::new();
+    loop {
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<T>();
+        let error = loop {
+            match stream.next() {
+                None => return values,
+                Some(Ok(value)) => values.push(value),
+                Some(Err(error)) => break error,
+            }
+        };
+        let failed = &rest[stream.byte_offset()..];
+        if error.is_data()
+            && let Some(Mended { value, odd_fields, end }) = odd_field::mended(failed)
+        {
+            notes.extend(odd_fields.into_iter().map(|text| Note::skipped(number, text)));
+            values.push(value);
+            rest = &failed[end..];
+            continue;
+        }
+        let behind = if error.is_data() { Vec::new() } else { behind_torn(failed, error.is_eof()) };
+        notes.push(Note::skipped(number, skip_message(&error, values.len(), behind.len())));
+        values.extend(behind);
+        return values;
+    }
 }
 
 /// Returns the records that were appended behind a record that breaks off, as after a crash: the first that are whole to the end of the
