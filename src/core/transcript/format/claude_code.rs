@@ -29,6 +29,7 @@ use self::text::Text;
 use self::threads::Threads;
 use self::tree::{Branch, Tree};
 use super::{Branches, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
+use crate::util::text::plural;
 
 const NAME: &str = "claude-code";
 
@@ -107,16 +108,21 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     Reading { conversations, notes }
 }
 
-/// Drops records whose id occurs earlier: a session that was copied into itself.
+/// Drops records whose id occurs earlier: a session that was copied into itself, or a compaction that wrote its history once more.
 fn drop_repeated(records: &mut [Record], notes: &mut Vec<Note>) {
     let mut seen = HashSet::with_capacity(records.len());
     let repeats = records.iter().enumerate().filter_map(|(i, record)| (!seen.insert(record.uuid.get()?)).then_some(i));
-    for i in repeats.collect::<Vec<_>>() {
-        let line = records[i].line;
-        if records[i].is_conversation() {
-            notes.push(Note::info(line, "a record with this uuid occurs earlier; this one was left out"));
-        }
-        records[i] = Record { line, r#type: Type::Other, ..Record::default() };
+    let repeats: Vec<usize> = repeats.collect();
+    let mut messages = repeats.iter().filter(|i| records[**i].is_conversation());
+    if let Some(first) = messages.next() {
+        let text = match messages.count() {
+            0 => "this record repeats the uuid of an earlier one; it was left out".to_owned(),
+            more => format!("this record and {} repeat uuids of earlier ones; they were left out", plural(more, "later record")),
+        };
+        notes.push(Note::info(records[*first].line, text));
+    }
+    for i in repeats {
+        records[i] = Record { line: records[i].line, r#type: Type::Other, ..Record::default() };
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tests of each peculiarity of the format; all lines are invented.
 
+mod continuations;
+
 use serde_json::{Value, json};
 
 use super::*;

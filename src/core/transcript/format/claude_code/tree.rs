@@ -4,7 +4,7 @@
 //! each response on the path, the results of all their tool calls, and records attached to these.
 
 use std::collections::{HashMap, HashSet};
-use std::mem;
+use std::{iter, mem};
 
 use super::kept::Kept;
 use super::record::Record;
@@ -120,12 +120,20 @@ fn parents(records: &[Record], threads: &Threads) -> Vec<Option<usize>> {
         let state = &mut states[thread];
         let known = |text: &Text| text.get().and_then(|uuid| threads.find(uuid, thread)).filter(|parent| *parent != i);
         parents.push(if record.is_compact_boundary() {
-            let kept = Kept::from_boundary(record, thread, threads, state.boundary.as_ref().map_or(0, |b| b.at));
+            let latest = state.boundary.as_ref().map(|boundary| boundary.at);
+            let kept = Kept::from_boundary(record, thread, threads, latest.unwrap_or(0));
             let before = [known(&record.parent_uuid), known(&record.logical_parent_uuid), kept.last()];
             let before = before.into_iter().flatten().filter(|parent| *parent < i).max();
-            let parent = if kept.precedes_summary() { state.last_message } else { before.or(state.last_message) };
-            state.boundary = Some(Boundary { at: i, end: i, open: true, kept });
-            parent
+            // A boundary continues its thread, even where what it names hangs on a message from before the boundary before it.
+            let continues = |parent: &usize| {
+                let chain = iter::successors(Some(*parent), |record| parents[*record]);
+                let message = chain.into_iter().find(|record| records[*record].is_conversation());
+                latest.is_none() || message >= latest
+            };
+            let before = before.filter(|parent| !kept.precedes_summary() && continues(parent));
+            let previous = latest.unwrap_or(0);
+            state.boundary = Some(Boundary { at: i, end: i, open: true, kept, previous });
+            before.or(state.last_message)
         } else {
             match known(&record.parent_uuid) {
                 Some(parent) => Some(state.effective_parent(i, parent)),
@@ -153,14 +161,19 @@ struct Boundary {
     /// More records of the compaction may follow.
     open: bool,
     kept: Kept,
+    /// The boundary before this one; 0 if it is the first.
+    previous: usize,
 }
 
 impl ThreadState {
-    /// Returns the parent to use. A record after a compaction may name a record of the kept tail, which is before the boundary; its
-    /// parent is then the last record that the compaction wrote.
+    /// Returns the parent to use. A record after a compaction may name a record of the kept tail, which is before the boundary, and some
+    /// versions name one from before an earlier boundary (nobody can go back there). Its parent is then the last record that the
+    /// compaction wrote.
     fn effective_parent(&self, i: usize, parent: usize) -> usize {
         match &self.boundary {
-            Some(boundary) if parent < boundary.at && boundary.kept.contains(parent) => boundary.end.min(i),
+            Some(boundary) if parent < boundary.at && (boundary.kept.contains(parent) || parent < boundary.previous) => {
+                boundary.end.min(i)
+            }
             _ => parent,
         }
     }
