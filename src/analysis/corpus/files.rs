@@ -1,7 +1,7 @@
 //! Transcripts in files: named, found in folders, matched by patterns, or on standard input.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -14,6 +14,7 @@ use crate::util::text::plural;
 /// The files at some paths.
 pub struct FileCorpus {
     inputs: Vec<Input>,
+    sub_agents: SubAgentFiles,
     errors: Vec<SourceError>,
     format: Option<&'static Format>,
     branches: Branches,
@@ -41,7 +42,8 @@ impl FileCorpus {
         if let Some(limit) = read.newest {
             keep_newest(&mut inputs, limit);
         }
-        Ok(Self { inputs, errors, format, branches: read.branches, max_bytes, selection, only_files: false })
+        let sub_agents = SubAgentFiles::among(&inputs);
+        Ok(Self { inputs, sub_agents, errors, format, branches: read.branches, max_bytes, selection, only_files: false })
     }
 
     /// Rejects pipes, sockets and devices: reading them may never end.
@@ -106,7 +108,8 @@ impl FileCorpus {
         let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
             return failed(unknown_format(bytes, is_explicit));
         };
-        let mut reading = (format.read)(bytes, &ReadOptions { branches: self.branches });
+        let options = ReadOptions { branches: self.branches, own_files: self.sub_agents.of(&self.inputs[at]) };
+        let mut reading = (format.read)(bytes, &options);
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
         if reading.conversations.is_empty() {
@@ -136,7 +139,35 @@ fn keep_newest(inputs: &mut Vec<Input>, sessions: usize) {
 /// The session of a file. The files of sub-agents are in a folder named after their session.
 fn session(input: &Input) -> String {
     let name = input.name.split_once("/subagents/").map_or(input.name.as_str(), |(session, _)| session);
-    name.strip_suffix(".jsonl").unwrap_or(name).to_owned()
+    stem(name).to_owned()
+}
+
+fn stem(name: &str) -> &str {
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    name.strip_suffix(".jsonl").unwrap_or(name)
+}
+
+/// The files of sub-agents, by their folder: that of their session, or in old versions the one in which the session itself is.
+struct SubAgentFiles(HashMap<String, HashSet<String>>);
+
+impl SubAgentFiles {
+    fn among(inputs: &[Input]) -> Self {
+        let mut by_folder: HashMap<String, HashSet<String>> = HashMap::new();
+        for input in inputs {
+            let (folder, file) = input.name.rsplit_once('/').unwrap_or(("", &input.name));
+            if file.starts_with("agent-") {
+                by_folder.entry(folder.to_owned()).or_default().insert(stem(file).to_owned());
+            }
+        }
+        Self(by_folder)
+    }
+
+    /// Returns the names of the sub-agents that may be of a session.
+    fn of(&self, session: &Input) -> HashSet<String> {
+        let folder = session.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let own = format!("{}/subagents", stem(&session.name));
+        [folder, &own].into_iter().filter_map(|folder| self.0.get(folder)).flatten().cloned().collect()
+    }
 }
 
 fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {

@@ -14,6 +14,8 @@ mod openai_wire;
 mod python;
 mod sdk;
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +67,8 @@ pub enum Branches {
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     pub branches: Branches,
+    /// Names of conversations that have a file of their own beside this one: what this one holds of them is not read.
+    pub own_files: HashSet<String>,
 }
 
 /// The conversations of one file, and notes about it.

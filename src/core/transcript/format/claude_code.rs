@@ -10,6 +10,7 @@ mod compaction;
 mod kept;
 mod messages;
 mod origin;
+mod progress;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -19,11 +20,13 @@ mod tree;
 mod turns;
 
 use std::collections::HashSet;
+use std::iter;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use self::progress::Reports;
 use self::record::{Record, Type};
 use self::text::Text;
 use self::threads::Threads;
@@ -78,14 +81,18 @@ fn sniff(bytes: &[u8]) -> bool {
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut notes = Vec::new();
-    let (mut records, mut contents) = (Vec::new(), Vec::new());
+    let (mut records, mut contents, mut reports) = (Vec::new(), Vec::new(), Reports::default());
     for (line, json) in jsonl::lines(bytes) {
         for mut record in jsonl::values::<Record>(line, json, &mut notes) {
             record.line = line;
-            contents.push(record.take_content());
-            records.push(record);
+            let reported = reports.unpack(&mut record);
+            for mut record in iter::once(record).chain(reported) {
+                contents.push(record.take_content());
+                records.push(record);
+            }
         }
     }
+    progress::drop_known(&mut records, &mut contents, &options.own_files);
     drop_repeated(&mut records, &mut notes);
     let threads = Threads::new(&records);
     let all = options.branches == Branches::All;

@@ -11,6 +11,7 @@ use super::text::Text;
 pub struct Attachment {
     r#type: Text,
     hook_event: Text,
+    command_mode: Text,
     content: Value,
     text: Value,
     prompt: Value,
@@ -28,6 +29,11 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// Whether a person typed the text while the agent worked.
+    pub fn is_queued_prompt(&self) -> bool {
+        self.r#type.get() == Some("queued_command") && self.command_mode.get() == Some("prompt")
+    }
+
     /// Returns the text that the model saw, as far as it is in the record. A type is visible if the harness sends it and the record
     /// contains its text. The harness writes sentences around that text (`<system-reminder>`, "The date has changed"); they are not in
     /// the record, and this reader does not invent them.

@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
             self.builder.add_record();
             return self.message_blocks(i, |block| origin::block_origin(record, block));
         }
-        let part = |text| PendingBlock { record: i, wire: text_wire(text), origin: Origin::Injected };
+        let part = |(text, origin)| PendingBlock { record: i, wire: text_wire(text), origin };
         PendingMessage { blocks: origin::visible_text(record).map(part).into_iter().collect(), is_string_content: false }
     }
 

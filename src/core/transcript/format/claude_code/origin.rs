@@ -32,15 +32,26 @@ pub fn block_origin(record: &Record, block: &Value) -> Origin {
     if record.is_summary() {
         return Origin::Compaction;
     }
-    let is_from_harness = |text: &str| HARNESS_PREFIXES.iter().any(|prefix| text.trim_start().starts_with(prefix));
     if record.is_meta == Some(true) || field("text").is_some_and(is_from_harness) { Origin::Injected } else { Origin::User }
 }
 
-/// Returns the text that the model saw of a record that is not a message: an attachment, or the output of a local command.
-pub fn visible_text(record: &Record) -> Option<String> {
+fn is_from_harness(text: &str) -> bool {
+    HARNESS_PREFIXES.iter().any(|prefix| text.trim_start().starts_with(prefix))
+}
+
+/// Returns the text that the model saw of a record that is not a message, and who wrote it: an attachment, a message that a person typed
+/// while the agent worked, or the output of a local command.
+pub fn visible_text(record: &Record) -> Option<(String, Origin)> {
     match record.r#type {
-        Type::Attachment => record.attachment.as_ref()?.visible_text(),
-        Type::System if record.subtype.get() == Some("local_command") => record.content.get().map(str::to_owned),
+        Type::Attachment => {
+            let attachment = record.attachment.as_ref()?;
+            let text = attachment.visible_text()?;
+            let is_typed = attachment.is_queued_prompt() && !is_from_harness(&text);
+            Some((text, if is_typed { Origin::User } else { Origin::Injected }))
+        }
+        Type::System if record.subtype.get() == Some("local_command") => {
+            record.content.get().map(|text| (text.to_owned(), Origin::Injected))
+        }
         _ => None,
     }
 }

@@ -1,12 +1,13 @@
 //! Records of a session as Claude Code writes them, with the fields that a conversation needs.
 //!
-//! Serde skips all other fields (`toolUseResult`, data of `progress`, file snapshots) without building them; they are often half of
+//! Serde skips all other fields (`toolUseResult`, most data of `progress`, file snapshots) without building them; they are often half of
 //! the file.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::attachment::Attachment;
+use super::progress::Progress;
 use super::text::Text;
 use crate::transcript::conversation::{Iteration, Usage};
 
@@ -17,6 +18,9 @@ pub struct Record {
     /// Line of the file, from 1.
     #[serde(skip)]
     pub line: u32,
+    /// Another record reports this one ([`super::progress`]).
+    #[serde(skip)]
+    pub is_reported: bool,
     /// Ids of the tool calls in this record.
     #[serde(skip)]
     pub calls: Vec<String>,
@@ -43,6 +47,11 @@ pub struct Record {
     /// In `system` records: the text shown to the user; for `local_command`, it is also sent to the model.
     pub content: Text,
     pub attachment: Option<Box<Attachment>>,
+    /// In `progress` records: what is reported.
+    pub data: Option<Box<Progress>>,
+    /// In `progress` records: the call that started what reports.
+    #[serde(rename = "parentToolUseID")]
+    pub parent_tool_use_id: Text,
     pub compact_metadata: Option<Box<CompactMetadata>>,
     pub microcompact_metadata: Option<Box<MicrocompactMetadata>>,
 }

@@ -1,6 +1,7 @@
 //! Tests of each peculiarity of the format; all lines are invented.
 
 mod continuations;
+mod reports;
 
 use serde_json::{Value, json};
 
@@ -68,7 +69,7 @@ fn file(records: &[Value]) -> Vec<u8> {
 }
 
 fn read_all(records: &[Value]) -> Reading {
-    read(&file(records), &ReadOptions { branches: Branches::All })
+    read(&file(records), &ReadOptions { branches: Branches::All, ..ReadOptions::default() })
 }
 
 /// Returns the only conversation of these records, and the notes.
