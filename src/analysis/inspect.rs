@@ -4,10 +4,13 @@
 mod loss;
 mod meters;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
+use crate::metrics::cost::outputs;
 use crate::metrics::prices::{Bill, CallBill, Ledger, Prices, call_bills};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
@@ -90,8 +93,15 @@ pub struct RecordedUsage {
     /// Tokens written to the cache for an hour.
     pub cache_write_1h: u64,
     pub output: u64,
-    /// US dollars; `None` if the price of a model is unknown, or nothing was recorded.
+    /// US dollars at list prices; `None` if the price of a model is unknown, or nothing was recorded.
     pub usd: Option<f64>,
+    /// The output, counted where the record has only the first tokens of a stream; and US dollars with it.
+    pub output_counted: u64,
+    pub usd_counted: Option<f64>,
+    /// Calls of branches that are not read. They are in all sums here, and in no request of a replay.
+    pub other_branches: usize,
+    /// What has no known price and is not in `usd`.
+    pub unpriced: BTreeSet<String>,
     /// Tokens of the largest request.
     pub peak_request: u64,
     /// Bill of each model.
@@ -151,16 +161,20 @@ impl Inspection {
         prices: &Prices,
         priced_as: Option<&str>,
     ) -> Vec<Self> {
-        let inspection = |conversation| {
-            let call_bills = call_bills(conversation, prices, priced_as);
-            Self { call_bills, ..Self::new(transcript, conversation, &reading.notes, counter) }
-        };
+        let inspection = |conversation| Self::new(transcript, conversation, &reading.notes, counter, prices, priced_as);
         let mut inspections: Vec<Self> = reading.conversations.iter().map(inspection).collect();
         count_calls_once(&mut inspections);
         inspections
     }
 
-    fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: TokenCounter) -> Self {
+    fn new(
+        transcript: &str,
+        conversation: &Conversation,
+        notes: &[Note],
+        counter: TokenCounter,
+        prices: &Prices,
+        priced_as: Option<&str>,
+    ) -> Self {
         let resolved = counter.resolve(conversation);
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.unit));
@@ -180,8 +194,12 @@ impl Inspection {
             tokens: blocks().fold(TokensByKind::default(), |sum, id| sum.with(conversation.block(id), tokens(id))),
             overhead: crate::tokens::block_sizes::overhead(conversation, &sizes, counter),
             window: conversation.window,
-            recorded_usage: RecordedUsage { peak_request: peak_request(conversation), ..RecordedUsage::default() },
-            call_bills: Vec::new(),
+            recorded_usage: RecordedUsage {
+                peak_request: peak_request(conversation),
+                other_branches: conversation.other_branches.len(),
+                ..RecordedUsage::default()
+            },
+            call_bills: call_bills(conversation, prices, priced_as, &outputs(conversation, &sizes, counter)),
             growth: growth(conversation, tokens),
             largest_results: largest_results(conversation, tokens),
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
@@ -248,7 +266,9 @@ pub fn count_calls_once(inspections: &mut [Inspection]) {
     let mut ledger = Ledger::default();
     for inspection in inspections {
         let (bills, repeated) = ledger.add(&inspection.call_bills);
-        let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd } = Bill::sum(bills.values());
+        let bill = Bill::sum(bills.values());
+        let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd, output_counted, usd_counted, .. } =
+            bill;
         inspection.recorded_usage = RecordedUsage {
             calls,
             repeated_calls: repeated,
@@ -259,6 +279,10 @@ pub fn count_calls_once(inspections: &mut [Inspection]) {
             cache_write_1h,
             output,
             usd,
+            output_counted,
+            usd_counted,
+            unpriced: bill.unpriced,
+            other_branches: inspection.recorded_usage.other_branches,
             peak_request: inspection.recorded_usage.peak_request,
             by_model: bills.into_iter().map(|(model, bill)| ModelBill { model, bill }).collect(),
         };

@@ -177,6 +177,7 @@ impl Study {
             result.checks.extend(prepared.costs.row(name, &conversation.name));
             result.notes.extend(prepared.costs.refusal(name, conversation));
             result.unknown.extend(prepared.costs.unknown_models().iter().map(|model| (UnknownFact::Price, model.clone())));
+            result.unknown.extend(prepared.costs.unpriced().map(|what| (UnknownFact::Service, what)));
             result.unknown.extend(counter.uncalibrated().map(|model| (UnknownFact::Tokenizer, model.to_owned())));
             result.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
         }

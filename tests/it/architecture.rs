@@ -16,7 +16,7 @@ const WINGS: &[(&str, &[&str])] = &[
     ("facts", &["text", "util", "transcript"]),
     ("engine", &["text", "util", "transcript", "llm", "tokens", "facts"]),
     ("programs", &["util", "transcript", "llm", "engine"]),
-    ("metrics", &["text", "util", "transcript", "llm", "facts", "engine"]),
+    ("metrics", &["text", "util", "transcript", "llm", "tokens", "facts", "engine"]),
     ("findings", &["util", "transcript", "tokens", "facts", "engine", "metrics"]),
     ("results", &["util", "transcript", "llm", "tokens", "engine", "metrics", "findings"]),
     ("analysis", &["util", "transcript", "llm", "tokens", "facts", "engine", "metrics", "findings", "results"]),

@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
     let Some((policy, transcript)) = text.split_once("\n---\n") else { return };
     let Ok(policy) = Policy::parse(policy, "fuzz", &[]) else { return };
     let format = sniff(transcript.as_bytes()).unwrap_or(&FORMATS[FORMATS.len() - 1]);
-    let reading = (format.read)(transcript.as_bytes(), &ReadOptions { branches: Branches::All });
+    let reading = (format.read)(transcript.as_bytes(), &ReadOptions { branches: Branches::All, ..ReadOptions::default() });
     let results = replayed(policy.clone(), &reading);
     for row in &results.rows {
         check(row);

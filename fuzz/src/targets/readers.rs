@@ -10,14 +10,14 @@ pub fn run(data: &[u8]) {
     let _ = sniff(data);
     for format in FORMATS {
         for branches in [Branches::Last, Branches::All] {
-            let reading = (format.read)(data, &ReadOptions { branches });
+            let reading = (format.read)(data, &ReadOptions { branches, ..ReadOptions::default() });
             for conversation in &reading.conversations {
                 well_formed(conversation);
             }
             for note in &reading.notes {
                 assert!(note.line.is_none_or(|line| (1..=lines).contains(&(line as usize))), "{}: {note:?}", format.name);
             }
-            let again = (format.read)(data, &ReadOptions { branches });
+            let again = (format.read)(data, &ReadOptions { branches, ..ReadOptions::default() });
             assert_eq!(reading.conversations, again.conversations, "{}", format.name);
         }
     }

@@ -9,12 +9,11 @@ use crate::engine::context::size_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{self, RecordedReplay};
-use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost};
+use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost, outputs};
 use crate::metrics::prompt_cache::{CacheEvent, CacheEventKind, CacheMode, CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
 use crate::results::saved::{CheckRow, CostlyInvalidation, EventCounts, InvalidationRow, ResultNote};
-use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{BlockId, Call, Conversation};
+use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::Study;
 
@@ -50,7 +49,7 @@ impl ConversationCosts {
         };
         let events = check.iter().filter(|_| study.cache == CacheMode::Recorded).flat_map(|check| &check.events);
         let events = events.filter(has_provider).copied().collect();
-        Self { refused, tariff, before, outputs: outputs(setup), check, events }
+        Self { refused, tariff, before, outputs: outputs(conversation, setup.sizes, setup.counter), check, events }
     }
 
     /// Returns the cost of a replay; `None` if the simulation does not reproduce the record.
@@ -120,6 +119,11 @@ impl ConversationCosts {
     pub fn unknown_models(&self) -> &[String] {
         self.tariff.unknown_models()
     }
+
+    /// Returns what has no known price and is in no cost: `service `fast` of claude-opus-4-6`.
+    pub fn unpriced(&self) -> impl Iterator<Item = String> {
+        self.tariff.unpriced().map(|(model, what)| format!("{what} of {model}"))
+    }
 }
 
 /// Compares the simulated cost of the recorded session with the bill.
@@ -159,35 +163,6 @@ fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u6
     }
     counted
 }
-
-/// Returns the recorded output of each call; the counted tokens of the response if the record contains only the placeholder
-/// that a stream began with.
-fn outputs(setup: &replay::ReplaySetup) -> Vec<u64> {
-    let replay::ReplaySetup { conversation, sizes, counter, .. } = *setup;
-    let of_call = |call: &Call| {
-        let blocks = || conversation.messages[call.response].blocks.iter();
-        let recorded = call.usage.map_or(0, |usage| usage.output);
-        if call.recorded_output() * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.unit)).sum()) {
-            return recorded;
-        }
-        // A calibrated size in a request also contains what the harness added unseen. Counting with a vocabulary gives the
-        // same and is expensive.
-        let alone = |id: &BlockId| match counter.unit {
-            SizeUnit::O200k | SizeUnit::Cl100k => sizes.size(*id, counter.unit),
-            measure => measure.block(conversation.block(*id), false),
-        };
-        let counted = counter.apply(blocks().map(alone).sum());
-        recorded.max(counted + RESPONSE_FRAME_TOKENS)
-    };
-    conversation.calls.iter().map(of_call).collect()
-}
-
-/// A recorded output is a placeholder if the response has this many times its tokens: a stream begins with 1 to 26.
-const PLACEHOLDER_FACTOR: u64 = 4;
-
-/// Tokens of a response beside its text, thinking and calls. With these, 763 recorded responses of Claude Code whose output
-/// is not a placeholder add up to 317,398 tokens by their calibrated rates, and to 316,670 by the record.
-const RESPONSE_FRAME_TOKENS: u64 = 57;
 
 /// Returns the size of a block of the conversation, or of one that a layer wrote, by the token counter of the report.
 fn size<'a>(setup: &'a replay::ReplaySetup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {

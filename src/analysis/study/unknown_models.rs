@@ -16,6 +16,8 @@ use super::counter::DEFAULT_COUNTER;
 pub enum UnknownFact {
     Price,
     Tokenizer,
+    /// What of the calls of a model has no price; the name says both.
+    Service,
 }
 
 /// By model (its name is empty if the record has none): the first transcript, and the number of conversations.
@@ -36,6 +38,9 @@ impl UnknownModels {
                     "the prices of {subject} are unknown: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
                      and sums in USD leave them out; --prices takes a model or a file",
                     RATIOS.cache_write_5m, RATIOS.cache_read, RATIOS.output
+                ),
+                UnknownFact::Service => format!(
+                    "the price of {subject} is unknown: costs leave it out, so they are too low; --prices takes a file that has it"
                 ),
                 UnknownFact::Tokenizer => format!(
                     "the tokenizer of {subject} is unknown: fewer than {MIN_DELTAS} calls have a usage to calibrate with, and there are no other \

@@ -5,6 +5,7 @@
 //! the total: the results that an agent would fetch again.
 
 mod check;
+mod outputs;
 mod tariff;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::metrics::prompt_cache::{self, CacheBreak, CacheUse, simulate};
 use crate::metrics::retention::{Reread, Retention};
 
 pub use check::{CheckSide, CostCheck, WorstCall, check};
+pub use outputs::outputs;
 pub use tariff::Tariff;
 
 /// Tokens that an agent writes to fetch something again: a tool_use and a short reason.
@@ -27,6 +29,7 @@ pub struct CostParts {
     pub read: f64,
     /// Input written to the cache, or input of requests too short to be cached.
     pub written: f64,
+    /// Output, and searches of the web that the provider made.
     pub output: f64,
     pub summarizer: f64,
     /// Cost of fetching every soft miss again; not in the total.
@@ -101,6 +104,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
             part.uncached += cache_use.tokens as f64 * price.input + output as f64 * price.output;
         });
         sums.add_other_iterations(cache_use);
+        sums.add_searches(setup.tariff.searches(cache_use.call));
     }
     let mut previous_call = None;
     for summary in &setup.cache.journal.summaries {
@@ -148,6 +152,16 @@ impl CostSums<'_> {
                 part.at_best += read + written + output;
                 part.uncached += usage.request() as f64 * price.input + output;
             });
+        }
+    }
+
+    /// Adds what the provider's searches of the web cost in a call, in USD.
+    fn add_searches(&mut self, usd: f64) {
+        for part in [&mut self.usd, &mut self.nominal] {
+            part.output += usd;
+            part.at_ends += usd;
+            part.at_best += usd;
+            part.uncached += usd;
         }
     }
 

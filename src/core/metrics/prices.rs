@@ -24,6 +24,7 @@ pub use bill::{Bill, CallBill, Ledger, call_bills};
 
 use crate::metrics::prompt_cache::{OTHER, Provider};
 use crate::text::inflate::inflate;
+use crate::transcript::conversation::Service;
 
 /// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +61,10 @@ pub struct Quote {
     pub min_tokens: u64,
     /// Most tokens that the model takes as input, if a list says so.
     pub window: Option<u64>,
+    /// By what all prices are multiplied if a call was served so ([`Service::modes`]).
+    pub factors: Vec<(String, f64)>,
+    /// Price of a thousand searches of the web.
+    pub web_searches: Option<f64>,
 }
 
 /// Price of some models in one period.
@@ -75,6 +80,10 @@ pub struct PriceEntry {
     pub min_tokens: u64,
     /// Most tokens that the model takes as input.
     pub window: Option<u64>,
+    /// By what all prices are multiplied if a call was served so.
+    pub factors: Vec<(String, f64)>,
+    /// Price of a thousand searches of the web.
+    pub web_searches: Option<f64>,
     /// First day of the price, and first day after it, in UTC. If no price follows, the last known one stays valid.
     pub from: Option<Date>,
     pub until: Option<Date>,
@@ -151,6 +160,22 @@ impl Prices {
         known.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
     }
 
+    /// Returns the price of a model for calls that were served in this way, and what of that has no known price: it is in none of the
+    /// prices.
+    pub fn quote_served(&self, model: Option<&str>, time: Option<i64>, service: &Service) -> (Quote, Vec<String>) {
+        let mut quote = self.quote(model, time);
+        if *service == Service::default() {
+            return (quote, Vec::new());
+        }
+        let keys = names::lookup_keys(model.unwrap_or_default());
+        for list in std::iter::successors(Some(self), |list| list.fallback.list()) {
+            let Some((other, _)) = keys.iter().find_map(|key| list.find(key, time)) else { continue };
+            quote.factors = if quote.factors.is_empty() { other.factors } else { quote.factors };
+            quote.web_searches = quote.web_searches.or(other.web_searches);
+        }
+        quote.served(service)
+    }
+
     fn find_model(&self, keys: &[String], time: Option<i64>) -> Option<Quote> {
         let found = keys.iter().find_map(|key| self.find(key, time));
         if let Some((quote, false)) = &found
@@ -211,10 +236,20 @@ impl Prices {
             time.is_none_or(|time| from.is_none_or(|from| from <= utc_day(time)))
         };
         let (entry, name) = *positions.iter().rfind(has_begun).or(positions.first())?;
-        let PriceEntry { names, price, large, provider, min_tokens, window, until, .. } = &self.entries[entry];
+        let PriceEntry { names, price, large, provider, min_tokens, window, factors, web_searches, until, .. } =
+            &self.entries[entry];
         let has_ended = until.is_some_and(|until| time.is_none_or(|time| until <= utc_day(time)));
-        let (price, large, min_tokens, window) = (*price, *large, *min_tokens, *window);
-        Some((Quote { entry: names.get(name).cloned(), price, large, provider, min_tokens, window }, has_ended))
+        let quote = Quote {
+            entry: names.get(name).cloned(),
+            price: *price,
+            large: *large,
+            provider,
+            min_tokens: *min_tokens,
+            window: *window,
+            factors: factors.clone(),
+            web_searches: *web_searches,
+        };
+        Some((quote, has_ended))
     }
 }
 
@@ -222,6 +257,29 @@ impl Quote {
     /// Returns the price of a request of `tokens` tokens.
     pub fn at(&self, tokens: u64) -> &Price {
         self.large.as_ref().filter(|(above, _)| tokens > *above).map_or(&self.price, |(_, price)| price)
+    }
+
+    /// Returns the prices of a call that was served in this way, and what has no known price: that is left out of them.
+    fn served(mut self, service: &Service) -> (Self, Vec<String>) {
+        let mut unpriced = Vec::new();
+        for mode in &service.modes {
+            match self.factors.iter().find(|(name, _)| name == mode) {
+                Some((_, factor)) => {
+                    self.large = self.large.map(|(above, price)| (above, price.times(*factor)));
+                    self.price = self.price.times(*factor);
+                }
+                None => unpriced.push(format!("service `{mode}`")),
+            }
+        }
+        if service.web_searches > 0 && self.web_searches.is_none() {
+            unpriced.push("searches of the web".to_owned());
+        }
+        if self.entry.is_some() { (self, unpriced) } else { (self, Vec::new()) }
+    }
+
+    /// Returns the price of the searches of a call, in US dollars; 0 if it is unknown.
+    pub fn searches(&self, service: &Service) -> f64 {
+        self.web_searches.unwrap_or(0.0) * service.web_searches as f64 / 1e3
     }
 }
 
@@ -243,7 +301,8 @@ fn ratio_quote(provider: &str) -> Quote {
     let write = |ratio| if FREE_WRITES.contains(&provider) { RATIOS.input } else { ratio };
     let price = Price { cache_write_5m: write(RATIOS.cache_write_5m), cache_write_1h: write(RATIOS.cache_write_1h), ..RATIOS };
     let provider = Provider::by_name(provider).unwrap_or(&OTHER);
-    Quote { entry: None, price, large: None, provider, min_tokens: MIN_TOKENS, window: None }
+    let (factors, web_searches) = (Vec::new(), None);
+    Quote { entry: None, price, large: None, provider, min_tokens: MIN_TOKENS, window: None, factors, web_searches }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use block::{Block, BlockKind, Origin, text_wire};
 pub use builder::ConversationBuilder;
 pub use source_files::SourceFile;
-pub use usage::{Iteration, Usage};
+pub use usage::{Iteration, Service, Usage};
 
 /// Index of a block in its conversation. Blocks that layers create during a replay get the numbers after the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,6 +81,7 @@ pub struct Call {
     /// What the provider also billed for this call, if it ran the model more than once or asked another model.
     pub other_iterations: Vec<Iteration>,
     pub model: Option<String>,
+    pub service: Service,
     /// The provider's id of the response message, if recorded.
     pub message_id: Option<String>,
     /// The provider's id of the request, if recorded.
@@ -181,6 +182,8 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// The recorded calls of the model, in order.
     pub calls: Vec<Call>,
+    /// Calls of branches of the session that are not read: the provider billed them, and they are in no request.
+    pub other_branches: Vec<Call>,
     /// The tool calls; [`PairId`] is an index into them.
     pub pairs: Vec<ToolPair>,
     /// The recorded compactions, in order.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{GROWTH, Inspection, Inspections, folder, number, tokens};
+use crate::analysis::inspect::RecordedUsage;
 use crate::metrics::column::Unit;
 use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
 use crate::report::table_model::{ColumnHeader, LONGEST_NAME, TableModel, cut, cut_path, left_out};
@@ -66,7 +67,12 @@ fn compactions(all: &[Inspection]) -> String {
     let sum = |of: fn(&crate::analysis::inspect::CompactionLoss) -> usize| losses().map(of).sum::<usize>();
     let (needed, nowhere) = (sum(|loss| loss.needed), sum(|loss| loss.nowhere));
     let conversations = all.iter().filter(|inspection| !inspection.recorded_compactions.is_empty()).count();
-    let mut text = format!("{} are recorded in {}.", plural(recorded, "compaction"), plural(conversations, "conversation"));
+    let mut text = format!(
+        "{} {} recorded in {}.",
+        plural(recorded, "compaction"),
+        if recorded == 1 { "is" } else { "are" },
+        plural(conversations, "conversation")
+    );
     if needed > 0 {
         let share = |part: usize| number_format::value(Unit::Share, Some(part as f64 / needed as f64));
         text += &format!(
@@ -80,9 +86,19 @@ fn compactions(all: &[Inspection]) -> String {
     text + &largest
 }
 
+/// What the record cost. Where it has only the first tokens of responses, both sums, because other programs say the lower one.
 fn bill(all: &[Inspection]) -> String {
-    let billed: f64 = all.iter().filter_map(|inspection| inspection.recorded_usage.usd).sum();
-    if billed == 0.0 { String::new() } else { format!(" They cost {} as billed.", number_format::value(Unit::Usd, Some(billed))) }
+    let sum = |of: fn(&RecordedUsage) -> Option<f64>| all.iter().filter_map(|one| of(&one.recorded_usage)).sum::<f64>();
+    let (recorded, counted) = (sum(|usage| usage.usd), sum(|usage| usage.usd_counted));
+    let [as_recorded, cost] = [recorded, counted].map(|usd| number_format::value(Unit::Usd, Some(usd)));
+    match (recorded > 0.0, cost == as_recorded) {
+        (false, _) => String::new(),
+        (true, true) => format!(" They cost {cost} at list prices."),
+        (true, false) => format!(
+            " They cost {cost} at list prices; {as_recorded} by the recorded output (so says ccusage), which is only the beginning of many \
+             responses."
+        ),
+    }
 }
 
 /// The largest conversations.
@@ -101,12 +117,12 @@ fn largest(all: &[Inspection]) -> TableModel {
             tokens(inspection.tokens.total),
             number_format::value(Unit::Tokens, peak),
             number(inspection.recorded_compactions.len()),
-            number_format::value(Unit::Usd, usage.usd),
+            number_format::value(Unit::Usd, usage.usd_counted),
             spark::line(&inspection.growth, GROWTH),
         ]
     };
     let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("format")];
-    headers.extend(["calls", "~tokens", "largest request", "compactions", "billed"].map(ColumnHeader::numbers));
+    headers.extend(["calls", "~tokens", "largest request", "compactions", "list price"].map(ColumnHeader::numbers));
     headers.push(ColumnHeader::prose("growth"));
     let mut footnotes = left_out(folder);
     if all.len() > SHOWN {
@@ -127,6 +143,19 @@ fn checks(inspections: &Inspections) -> Vec<Check> {
         checks.push(Check::new(
             "usage",
             format!("the bill is without {}, whose model has no known price", plural(unpriced, "conversation")),
+        ));
+    }
+    let services: BTreeSet<&str> = all.iter().flat_map(|one| &one.recorded_usage.unpriced).map(String::as_str).collect();
+    if !services.is_empty() {
+        let what = services.into_iter().collect::<Vec<_>>().join(", ");
+        checks.push(Check::new("usage", format!("the cost is too low: it is without {what}, whose price is unknown")));
+    }
+    let branches: usize = all.iter().map(|one| one.recorded_usage.other_branches).sum();
+    if branches > 0 {
+        let calls = plural(branches, "call");
+        checks.push(Check::new(
+            "usage",
+            format!("the cost holds {calls} of branches that were left, and no replay has them (--branches all)"),
         ));
     }
     let notes: BTreeSet<_> =

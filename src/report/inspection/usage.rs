@@ -17,10 +17,14 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     for usage in inspections.iter().flat_map(|inspection| &inspection.recorded_usage.by_model) {
         bills.entry(usage.model.as_deref()).or_default().add(&usage.bill);
     }
+    let is_counted = bills.values().any(|bill| bill.output_counted > bill.output);
     let row = |name: &str, bill: &Bill| {
         let mut cells = vec![name.to_owned(), number(bill.calls)];
         cells.extend([bill.input, bill.cache_read, bill.cache_write_5m, bill.cache_write_1h, bill.output].map(tokens));
         cells.push(number_format::value(Unit::Usd, bill.usd));
+        if is_counted {
+            cells.extend([tokens(bill.output_counted), number_format::value(Unit::Usd, bill.usd_counted)]);
+        }
         cells
     };
     let mut rows: Vec<_> = bills.iter().map(|(model, bill)| row(model.unwrap_or(number_format::MISSING), bill)).collect();
@@ -30,7 +34,12 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     let mut headers = vec![ColumnHeader::names("model")];
     headers.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(ColumnHeader::numbers));
     let mut footnotes =
-        vec!["tokens that the provider billed; input: tokens neither read from the cache nor written to it".to_owned()];
+        vec!["tokens as recorded, at list prices; input: tokens neither read from the cache nor written to it".to_owned()];
+    if is_counted {
+        headers.extend(["output, counted", "USD, counted"].map(ColumnHeader::numbers));
+        footnotes
+            .push("counted: with the output of responses of which the record has only the first tokens of a stream".to_owned());
+    }
     if bills.values().any(|bill| bill.usd.is_none()) {
         footnotes.push(format!("{}: no known price; set one with --prices (a model or a price list)", number_format::MISSING));
     }

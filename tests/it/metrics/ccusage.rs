@@ -65,12 +65,12 @@ fn figures() -> impl Iterator<Item = Figures> {
 fn ours(path: &Path, file: &str) -> Figures {
     let bytes = fs::read(path).expect("a session of the table");
     let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
-    let reading = (format.read)(&bytes, &ReadOptions { branches: Branches::All });
+    let reading = (format.read)(&bytes, &ReadOptions { branches: Branches::All, ..ReadOptions::default() });
     let prices = Prices::built_in();
     let mut ledger = Ledger::default();
     let mut sum = Bill::default();
     for conversation in &reading.conversations {
-        ledger.add(&call_bills(conversation, &prices, None)).0.values().for_each(|bill| sum.add(bill));
+        ledger.add(&call_bills(conversation, &prices, None, &[])).0.values().for_each(|bill| sum.add(bill));
     }
     Figures::of(file, &sum)
 }

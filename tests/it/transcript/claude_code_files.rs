@@ -45,7 +45,7 @@ const BROKEN: &str = "ectx-HMV1W2SN-1";
 fn read(bytes: &[u8], branches: Branches) -> Reading {
     let format = format::sniff(bytes).expect("a known format");
     assert_eq!(format.name, "claude-code");
-    (format.read)(bytes, &ReadOptions { branches })
+    (format.read)(bytes, &ReadOptions { branches, ..ReadOptions::default() })
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Prices and cache rules of the calls of one conversation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metrics::prices::{Price, Prices, Quote};
 use crate::metrics::prompt_cache::CacheTerms;
-use crate::transcript::conversation::{Call, Conversation, Iteration, Usage};
+use crate::transcript::conversation::{Call, Conversation, Iteration, Service, Usage};
 
 /// Prices are per million tokens.
 pub(super) const USD: f64 = 1e-6;
@@ -22,6 +22,10 @@ pub struct Tariff {
     quote_of_call: Vec<usize>,
     terms: Vec<CacheTerms>,
     unknown: Vec<String>,
+    /// Models, and what of their calls has no known price.
+    unpriced: BTreeSet<(String, String)>,
+    /// What the searches of each call cost, in USD; only calls that searched.
+    searches: BTreeMap<usize, f64>,
     /// The record tells tokens written to the cache from other input.
     records_writes: bool,
     /// Calls whose request the provider ran more than once.
@@ -47,6 +51,8 @@ impl Tariff {
             quote_of_call: Vec::new(),
             terms: Vec::new(),
             unknown: Vec::new(),
+            unpriced: BTreeSet::new(),
+            searches: BTreeMap::new(),
             records_writes: first_write.is_some(),
             other_iterations: BTreeMap::new(),
         };
@@ -56,7 +62,12 @@ impl Tariff {
         for (index, call) in conversation.calls.iter().enumerate() {
             long = pays_for_long_lifetime(call).unwrap_or(long);
             model = priced_as.or(call.model.as_deref()).or(model);
-            let quote = tariff.quote(prices, model, call.time);
+            // A call that is priced as another model is priced as that model's usual service.
+            let service = if priced_as.is_some() { Service::default() } else { call.service.clone() };
+            let quote = tariff.quote(prices, model, call.time, &service);
+            if service.web_searches > 0 {
+                tariff.searches.insert(index, tariff.quotes[quote].searches(&service));
+            }
             let Quote { provider, min_tokens, .. } = tariff.quotes[quote];
             tariff.terms.push(CacheTerms { provider, min_tokens, long, model: position_or_push(&mut models, model) });
             tariff.quote_of_call.push(quote);
@@ -65,7 +76,7 @@ impl Tariff {
             {
                 let billed = |other: &Iteration| match priced_as.or(other.model.as_deref()) {
                     None => (quote, other.usage),
-                    model => (tariff.quote(prices, model, call.time), other.usage),
+                    model => (tariff.quote(prices, model, call.time, &Service::default()), other.usage),
                 };
                 let billed = call.other_iterations.iter().map(billed).collect();
                 tariff.other_iterations.insert(index, OtherIterations { request: usage.request(), billed });
@@ -75,8 +86,9 @@ impl Tariff {
     }
 
     /// Returns the index of a model's quote. Notes the model if its price is unknown.
-    fn quote(&mut self, prices: &Prices, model: Option<&str>, time: Option<i64>) -> usize {
-        let quote = prices.quote(model, time);
+    fn quote(&mut self, prices: &Prices, model: Option<&str>, time: Option<i64>, service: &Service) -> usize {
+        let (quote, unpriced) = prices.quote_served(model, time, service);
+        self.unpriced.extend(unpriced.into_iter().map(|what| (model.unwrap_or_default().to_owned(), what)));
         if quote.entry.is_none() {
             position_or_push(&mut self.unknown, model.unwrap_or_default().to_owned());
         }
@@ -91,6 +103,16 @@ impl Tariff {
     /// Returns the models without a price, as recorded; an empty name for calls without a model.
     pub fn unknown_models(&self) -> &[String] {
         &self.unknown
+    }
+
+    /// Returns models, and what of their calls has no known price and is in no cost.
+    pub fn unpriced(&self) -> impl Iterator<Item = &(String, String)> {
+        self.unpriced.iter()
+    }
+
+    /// Returns what the provider's searches of the web cost in a call, in USD. They are the same under every policy.
+    pub(super) fn searches(&self, call: usize) -> f64 {
+        self.searches.get(&call).copied().unwrap_or(0.0)
     }
 
     /// Returns the cache rules by call.
@@ -164,7 +186,9 @@ impl Tariff {
             false => price.times(1.0 / (self.input_price(call) * USD)).usd(usage),
         };
         let others = self.other_iterations(call, usage.request());
+        let searches = if self.is_known() { self.searches(call) } else { 0.0 };
         in_unit(self.price(call, usage.request()), usage)
+            + searches
             + others.map(|(quote, other)| in_unit(quote.at(other.request()), &other)).sum::<f64>()
     }
 }

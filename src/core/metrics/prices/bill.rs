@@ -8,16 +8,17 @@
 //! session we know contains: above 200,000 tokens ccusage applies a model's higher price only to the tokens of each kind
 //! above that limit, and the provider applies it to the whole request; if the last line of a response has less output than an
 //! earlier one, ccusage takes the larger; it counts a message for each request that brought it, even the tokens of
-//! `<synthetic>` lines; and it knows the factors of fast modes.
+//! `<synthetic>` lines.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::iter;
 
 use serde::Serialize;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Price, Prices};
-use crate::transcript::conversation::{Call, Compaction, Conversation, Usage};
+use crate::transcript::conversation::{Call, Compaction, Conversation, Service, Usage};
 
 /// Billed tokens and their price.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -30,8 +31,16 @@ pub struct Bill {
     pub cache_write_5m: u64,
     pub cache_write_1h: u64,
     pub output: u64,
-    /// US dollars; `None` if there was no call, or if the price of a model is unknown.
+    /// Searches of the web that are billed by the number.
+    pub web_searches: u64,
+    /// US dollars at list prices; `None` if there was no call, or if the price of a model is unknown.
     pub usd: Option<f64>,
+    /// The output with that of responses of which the record has only the first tokens of a stream, counted.
+    pub output_counted: u64,
+    /// US dollars with the counted output.
+    pub usd_counted: Option<f64>,
+    /// What has no known price and is not in `usd`, such as a service of the provider.
+    pub unpriced: BTreeSet<String>,
 }
 
 /// What one call was billed.
@@ -66,21 +75,35 @@ impl Ledger {
     }
 }
 
-/// Bills every call of a conversation, and every recorded summary. `priced_as` is the model that all are priced as; without it,
-/// each is priced as its own model.
-pub fn call_bills(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Vec<CallBill> {
-    let bill = |model: Option<&str>, time: Option<i64>, usage: &Usage| {
-        let quote = prices.quote(priced_as.or(model), time);
-        let usd = quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage));
-        (model.map(str::to_owned), Bill::from_usage(usage, usd))
+/// Bills every call of a conversation and of its other branches, and every recorded summary. `priced_as` is the model that all are priced
+/// as; without it, each is priced as its own model. `outputs` has the output of each call
+/// ([`outputs`](crate::metrics::cost::outputs)); what is missing is as recorded.
+pub fn call_bills(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>, outputs: &[u64]) -> Vec<CallBill> {
+    // A call that is priced as another model is priced as that model's usual service.
+    let usual = Service::default();
+    let bill = |model: Option<&str>, time: Option<i64>, usage: &Usage, service: &Service, output: u64| {
+        let service = if priced_as.is_some() { &usual } else { service };
+        let (quote, unpriced) = prices.quote_served(priced_as.or(model), time, service);
+        let usd = quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage) + quote.searches(service));
+        let more = output.saturating_sub(usage.output) as f64 * quote.at(usage.request()).output / 1e6;
+        let bill = Bill {
+            web_searches: service.web_searches,
+            output_counted: output.max(usage.output),
+            usd_counted: usd.map(|usd| usd + more),
+            unpriced: unpriced.into_iter().collect(),
+            ..Bill::from_usage(usage, usd)
+        };
+        (model.map(str::to_owned), bill)
     };
-    let of_call = |call: &Call| {
-        let own = bill(call.model.as_deref(), call.time, call.usage.as_ref()?);
-        let mut bills = vec![own];
+    let of_call = |(call, output): (&Call, u64)| {
+        let model = call.model.as_deref();
+        let mut bills = vec![bill(model, call.time, call.usage.as_ref()?, &call.service, output)];
+        // The searches are counted for the call as a whole.
+        let service = Service { web_searches: 0, ..call.service.clone() };
         for other in &call.other_iterations {
             match other.model.as_deref() {
-                None => bills[0].1.add(&bill(call.model.as_deref(), call.time, &other.usage).1),
-                advisor => bills.push(bill(advisor, call.time, &other.usage)),
+                None => bills[0].1.add(&bill(model, call.time, &other.usage, &service, other.usage.output).1),
+                advisor => bills.push(bill(advisor, call.time, &other.usage, &usual, other.usage.output)),
             }
         }
         bills[0].1.calls = 1;
@@ -94,31 +117,36 @@ pub fn call_bills(conversation: &Conversation, prices: &Prices, priced_as: Optio
         let usage = compaction.summary_usage.as_ref()?;
         let before = conversation.calls.iter().rev().find(|call| call.response < compaction.message_index);
         let (model, time) = before.map_or((None, None), |call| (call.model.as_deref(), call.time));
-        Some(CallBill { id: None, bills: vec![bill(model, time, usage)] })
+        Some(CallBill { id: None, bills: vec![bill(model, time, usage, &usual, usage.output)] })
     };
-    let calls = conversation.calls.iter().filter_map(of_call);
-    calls.chain(conversation.compactions.iter().filter_map(of_compaction)).collect()
+    let calls = conversation.calls.iter().zip(outputs.iter().copied().chain(iter::repeat(0))).filter_map(of_call);
+    let branches = conversation.other_branches.iter().map(|call| (call, 0)).filter_map(of_call);
+    calls.chain(branches).chain(conversation.compactions.iter().filter_map(of_compaction)).collect()
 }
 
 impl Bill {
     fn from_usage(usage: &Usage, usd: Option<f64>) -> Self {
         let Usage { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *usage;
-        Self { calls: 1, input, cache_read, cache_write_5m, cache_write_1h, output, usd }
+        Self { calls: 1, input, cache_read, cache_write_5m, cache_write_1h, output, usd, ..Self::default() }
     }
 
     /// Adds another bill; the sum has no price if one of them has none.
     pub fn add(&mut self, other: &Self) {
-        self.usd = match (self.calls, other.calls) {
-            (_, 0) => self.usd,
-            (0, _) => other.usd,
-            _ => self.usd.zip(other.usd).map(|(a, b)| a + b),
+        let sum = |own: Option<f64>, others: Option<f64>| match (self.calls, other.calls) {
+            (_, 0) => own,
+            (0, _) => others,
+            _ => own.zip(others).map(|(a, b)| a + b),
         };
+        (self.usd, self.usd_counted) = (sum(self.usd, other.usd), sum(self.usd_counted, other.usd_counted));
         self.calls += other.calls;
         self.input += other.input;
         self.cache_read += other.cache_read;
         self.cache_write_5m += other.cache_write_5m;
         self.cache_write_1h += other.cache_write_1h;
         self.output += other.output;
+        self.output_counted += other.output_counted;
+        self.web_searches += other.web_searches;
+        self.unpriced.extend(other.unpriced.iter().cloned());
     }
 
     /// Returns the sum of all bills.
@@ -181,7 +209,7 @@ mod tests {
         conversation: &Conversation,
         priced_as: Option<&str>,
     ) -> BTreeMap<Option<String>, Bill> {
-        ledger.add(&call_bills(conversation, prices, priced_as)).0
+        ledger.add(&call_bills(conversation, prices, priced_as, &[])).0
     }
 
     const MILLION: u64 = 1_000_000;
@@ -206,6 +234,30 @@ mod tests {
         let sonnet = |usage| bill(&[("claude-sonnet-4-5", None, None, usage)], None).usd.map(|usd| (usd * 1e6).round());
         assert_eq!(sonnet(usage), Some(3.0 + 59_999.7_f64.round() + 15e6));
         assert_eq!(sonnet(Usage { input: 2, ..usage }), Some(12.0 + 119_999.4_f64.round() + 22.5e6));
+    }
+
+    #[test]
+    fn services_of_the_provider_have_their_price() {
+        let (prices, usage) = (Prices::built_in(), Usage { output: MILLION, ..NONE });
+        let bill = |model: &str, modes: &[&str], web_searches: u64, priced_as: Option<&str>| {
+            let mut conversation = conversation(&[(model, None, None, usage)]);
+            let modes = modes.iter().map(|mode| (*mode).to_owned()).collect();
+            conversation.calls[0].service = Service { modes, web_searches };
+            let bill = Bill::sum(bills_of(&mut Ledger::default(), &prices, &conversation, priced_as).values());
+            (bill.usd, bill.unpriced.into_iter().collect::<Vec<_>>().join(", "))
+        };
+        let usd = |usd: f64| (Some(usd), String::new());
+        // A million tokens of output of Opus 4.8 cost 25 dollars; the table has twice as much for its fast mode, and 10 % more in the US.
+        assert_eq!(bill("claude-opus-4-8", &[], 0, None), usd(25.0));
+        assert_eq!(bill("claude-opus-4-8", &["fast"], 0, None), usd(50.0));
+        assert_eq!(bill("claude-opus-4-8", &["us"], 0, None), usd(27.500000000000004));
+        assert_eq!(bill("claude-opus-4-8", &["batches"], 0, None), usd(12.5));
+        assert_eq!(bill("claude-opus-4-8", &[], 30, None), usd(25.3));
+        assert_eq!(bill("gpt-5.5", &["priority"], 0, None), usd(75.0));
+        assert_eq!(bill("claude-opus-4-8", &["express"], 0, None), (Some(25.0), "service `express`".to_owned()));
+        assert_eq!(bill("claude-opus-4-8", &["fast"], 30, Some("claude-haiku-4-5")), usd(5.0), "what the usual service costs");
+        let nowhere = ("grok-code-fast-1", "searches of the web");
+        assert_eq!(bill(nowhere.0, &[], 1, None).1, nowhere.1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads the price table of LiteLLM: one JSON object, which maps the name of each model to its prices in USD per token.
 //!
 //! The built-in snapshot (`snapshot.json`, written by `.ci/update-prices`, and deflated in the program) has the same form. Fields and
-//! models that this program does not use are ignored: images, batches, and models without a price for text.
+//! models that this program does not use are ignored: images, and models without a price for text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -55,6 +55,12 @@ fn price_entry(name: &str, model: &Value) -> Result<Option<PriceEntry>, String> 
         provider: Provider::by_name(names::provider(name)).unwrap_or(&OTHER),
         min_tokens: whole("prompt_cache_min_tokens").unwrap_or(MIN_TOKENS),
         window: whole("max_input_tokens"),
+        factors: factors(model, &price)?,
+        web_searches: per_million(
+            model.get("search_context_cost_per_query").unwrap_or(&Value::Null),
+            "search_context_size_medium",
+        )?
+        .map(|price| price / 1e3),
         from: None,
         until: None,
         source: None,
@@ -76,6 +82,26 @@ fn price(model: &Value, suffix: &str) -> Result<Option<Price>, String> {
     let hour = number("cache_creation_input_token_cost_above_1hr")?.filter(|price| *price > 0.0);
     let cache_read = number("cache_read_input_token_cost")?.unwrap_or(input);
     Ok(Some(Price { input, output, cache_read, cache_write_5m: write, cache_write_1h: hour.unwrap_or(write) }))
+}
+
+/// The services that the table gives by prices of their own.
+const SERVICES: [&str; 3] = ["priority", "flex", "batches"];
+
+/// Returns the factors of services: those that the table states (`fast`, and regions such as `us`), and those of services whose prices
+/// are all the same multiple of the usual ones.
+fn factors(model: &Value, usual: &Price) -> Result<Vec<(String, f64)>, String> {
+    let stated = model.get("provider_specific_entry").and_then(Value::as_object).into_iter().flatten();
+    let stated = stated.filter_map(|(name, factor)| Some((name.clone(), factor.as_f64().filter(|factor| *factor > 0.0)?)));
+    let mut factors: Vec<(String, f64)> = stated.collect();
+    for service in SERVICES {
+        let Some(price) = price(model, &format!("_{service}"))? else { continue };
+        let factor = price.input / usual.input;
+        let is_same = |price: f64, usual: f64| (price - usual * factor).abs() <= 1e-6 * usual;
+        if is_same(price.output, usual.output) && is_same(price.cache_read, usual.cache_read) {
+            factors.push((service.to_owned(), factor));
+        }
+    }
+    Ok(factors)
 }
 
 /// Returns the lowest limit above which a request costs more, and the price there.
@@ -127,6 +153,9 @@ mod tests {
         "zai/m": {"input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05, "cache_read_input_token_cost": 3e-07,
             "cache_creation_input_token_cost": 3.75e-06, "cache_creation_input_token_cost_above_1hr": 6e-06,
             "input_cost_per_token_above_200k_tokens": 6e-06, "output_cost_per_token_above_200k_tokens": 2.25e-05,
+            "input_cost_per_token_flex": 1.5e-06, "output_cost_per_token_flex": 7.5e-06, "cache_read_input_token_cost_flex": 1.5e-07,
+            "input_cost_per_token_priority": 6e-06, "output_cost_per_token_priority": 2e-05,
+            "provider_specific_entry": {"fast": 6, "us": 1.1, "odd": "x"}, "search_context_cost_per_query": {"search_context_size_medium": 0.01},
             "max_input_tokens": 131072, "litellm_provider": "zai"},
         "picture": {"input_cost_per_image": 0.04}
     }"#;
@@ -137,6 +166,9 @@ mod tests {
         let quote = prices.quote(Some("m"), None);
         let price = Price { input: 3.0, output: 15.0, cache_read: 0.3, cache_write_5m: 3.75, cache_write_1h: 6.0 };
         assert_eq!((quote.price, quote.window), (price, Some(131_072)), "the maker's price");
+        // Input and output of `priority` are not the same multiple, so there is no factor.
+        assert_eq!(quote.factors, [("fast".to_owned(), 6.0), ("us".to_owned(), 1.1), ("flex".to_owned(), 0.5)]);
+        assert_eq!(quote.web_searches, Some(10.0));
         let large = Price { input: 6.0, output: 22.5, cache_read: 6.0, cache_write_5m: 6.0, cache_write_1h: 6.0 };
         assert_eq!(quote.large, Some((200_000, large)));
         assert_eq!(prices.quote(Some("azure/m"), None).price.cache_read, 9.0, "no discount without a price of reads");

@@ -19,6 +19,8 @@ const SETTINGS: &[&str] = &[
     "cache_write_1h",
     "cache_read",
     "large",
+    "factors",
+    "web_searches",
     "from",
     "until",
     "source",
@@ -28,6 +30,8 @@ const LARGE_SETTINGS: &[&str] = &["above", "input", "output", "cache_write_5m", 
 
 /// The largest price in USD per million tokens: a dollar for each token. Sums of prices must stay numbers.
 const MAX_PRICE: f64 = 1e6;
+/// The largest factor of a service.
+const MAX_FACTOR: f64 = 1e3;
 pub(super) const A_PRICE_IS: &str = "a price is a number, 0 or more, and at most a dollar per token";
 
 /// An error, and the key it is about.
@@ -101,6 +105,8 @@ fn price_entry(model: &Table) -> Parsed<PriceEntry> {
         provider,
         min_tokens: whole_number(model, "min_tokens")?.unwrap_or(MIN_TOKENS),
         window: whole_number(model, "window")?,
+        factors: factors(model)?,
+        web_searches: number(model, "web_searches")?,
         from,
         until,
         source: text(model, "source")?,
@@ -144,6 +150,17 @@ fn large(model: &Table) -> Parsed<Option<(u64, Price)>> {
     let inside = |inner: KeyError| wrong(format!("in `large`, {}", inner.message));
     let above = whole_number(large, "above").map_err(inside)?.ok_or_else(form)?;
     Ok(Some((above, price(large).map_err(inside)?)))
+}
+
+fn factors(model: &Table) -> Parsed<Vec<(String, f64)>> {
+    let wrong =
+        || KeyError { key: "factors", message: "`factors` is written { fast = 2, us = 1.1 }: numbers above 0".to_owned() };
+    let Some(value) = model.get("factors") else { return Ok(Vec::new()) };
+    let factor = |(name, value): (&String, &Value)| {
+        let number = value.as_float().or(value.as_integer().map(|number| number as f64));
+        Some((name.clone(), number.filter(|factor| (f64::MIN_POSITIVE..=MAX_FACTOR).contains(factor))?))
+    };
+    value.as_table().and_then(|factors| factors.iter().map(factor).collect()).ok_or_else(wrong)
 }
 
 /// Whether a number of USD per million tokens can be a price.
@@ -263,6 +280,9 @@ mod tests {
                 format!("{SMALL}from = 2026-09-01\nuntil = \"2026-08-01\""),
                 "p.toml:7: `m`: ends on 2026-08-01, before it begins on",
             ),
+            (format!("{SMALL}factors = 6"), "p.toml:6: `m`: `factors` is written { fast = 2, us = 1.1 }"),
+            (format!("{SMALL}factors = {{ fast = 0 }}"), "p.toml:6: `m`: `factors` is written"),
+            (format!("{SMALL}web_searches = -1"), "p.toml:6: `m`: `web_searches` is -1, but a price is"),
             (format!("{SMALL}large = 6"), "p.toml:6: `m`: `large` is written { above = 200_000, "),
             (format!("{SMALL}large = {{ above = 9, inptu = 6 }}"), "p.toml:6: `m`: `large` has no setting `inptu`; did you mean"),
             (

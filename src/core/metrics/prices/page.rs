@@ -45,6 +45,11 @@ impl PriceEntry {
             let prices: Vec<_> = price.fields().iter().map(|(name, value)| format!("{name} = {value}")).collect();
             ("large", format!("{{ above = {above}, {} }}", prices.join(", ")))
         }));
+        if !self.factors.is_empty() {
+            let factors: Vec<_> = self.factors.iter().map(|(name, factor)| format!("{} = {factor}", text(name))).collect();
+            fields.push(("factors", format!("{{ {} }}", factors.join(", "))));
+        }
+        fields.extend(self.web_searches.map(|price| ("web_searches", price.to_string())));
         fields.extend(self.source.as_deref().map(|source| ("source", text(source))));
         fields.extend(self.date.as_deref().map(|date| ("date", text(date))));
         let lines: String = fields.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();

@@ -27,6 +27,7 @@ impl ConversationBuilder {
             blocks: Vec::new(),
             messages: Vec::new(),
             calls: Vec::new(),
+            other_branches: Vec::new(),
             pairs: Vec::new(),
             compactions: Vec::new(),
             thinking,
@@ -105,11 +106,13 @@ impl ConversationBuilder {
     /// Appends a response and its call, and sets `call.response`. Drops an impossible usage ([`Usage::is_possible`]).
     pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
         let response = self.message(message)?;
-        let usage = call.usage.filter(Usage::is_possible);
-        let mut other_iterations = call.other_iterations;
-        other_iterations.retain(|other| other.usage.is_possible());
-        self.conversation.calls.push(Call { response, usage, other_iterations, ..call });
+        self.conversation.calls.push(Call { response, ..possible(call) });
         Some(response)
+    }
+
+    /// Adds a call of a branch that is not read. Its place in the messages has no meaning.
+    pub fn other_branch(&mut self, call: Call) {
+        self.conversation.other_branches.push(possible(call));
     }
 
     /// Adds a compaction of the record.
@@ -167,4 +170,11 @@ impl ConversationBuilder {
         self.pair_ids.insert(id.to_owned(), pair);
         pair
     }
+}
+
+/// Returns a call without impossible usages.
+fn possible(mut call: Call) -> Call {
+    call.usage = call.usage.filter(Usage::is_possible);
+    call.other_iterations.retain(|other| other.usage.is_possible());
+    call
 }

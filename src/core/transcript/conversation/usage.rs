@@ -40,3 +40,12 @@ pub struct Iteration {
     pub model: Option<String>,
     pub usage: Usage,
 }
+
+/// How the provider served a call, where that changes its price.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Service {
+    /// What the price depends on, by the names of price tables: `fast`, `us`, `priority`, `batches`. Empty for the usual service.
+    pub modes: Vec<String>,
+    /// Searches of the web that the provider made and bills by the number.
+    pub web_searches: u64,
+}

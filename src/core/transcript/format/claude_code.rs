@@ -106,7 +106,8 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
             if n == 0 || all {
                 let name = if n == 0 { name.clone() } else { format!("{name}~{}", n + 1) };
                 let file = (records.as_slice(), &threads);
-                conversations.push(messages::conversation(name, file, &branch.records, &mut content, &mut notes));
+                let others = if all { &[] } else { &branches[1..] };
+                conversations.push(messages::conversation(name, file, &branch.records, others, &mut content, &mut notes));
             }
         }
     }

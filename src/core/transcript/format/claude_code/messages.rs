@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::kept::{self, KeptTail};
 use super::origin;
-use super::record::{Record, Type, WireUsage};
+use super::record::{Record, Type};
 use super::threads::Threads;
+use super::tree::Branch;
 use super::turns::{Turn, turns};
 use crate::transcript::conversation::{
     BlockId, Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire,
@@ -18,11 +19,12 @@ use crate::transcript::format::Note;
 /// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result in the record]";
 
-/// Reads one branch. `content` returns the content of a record's message; it is called once for each record of the branch.
+/// Reads one branch. Of `others`, only what was billed is kept. `content` returns the content of a record's message; it is called once for each record of the branch.
 pub fn conversation(
     name: String,
     (records, threads): (&[Record], &Threads),
     branch: &[usize],
+    others: &[Branch],
     content: &mut dyn FnMut(usize) -> Value,
     notes: &mut Vec<Note>,
 ) -> Conversation {
@@ -33,10 +35,14 @@ pub fn conversation(
     let kept = kept::kept_tails(records, branch, threads);
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };
-    let turns = turns(records, branch);
-    for (n, turn) in turns.iter().enumerate() {
+    let own = turns(records, branch);
+    for (n, turn) in own.iter().enumerate() {
         let calls = reader.push_response(turn);
-        reader.push_user_side(turn, &calls, n + 1 < turns.len());
+        reader.push_user_side(turn, &calls, n + 1 < own.len());
+    }
+    for branch in others {
+        let responses = turns(records, &branch.own).into_iter().filter(|turn| !turn.response.is_empty());
+        responses.for_each(|turn| reader.builder.other_branch(call_of(records, &turn)));
     }
     reader.builder.finish()
 }
@@ -109,21 +115,11 @@ impl<'a> Reader<'a> {
     fn push_response(&mut self, turn: &Turn) -> Vec<ResponseCall<'a>> {
         let records = self.records;
         let Some(first) = turn.response.first().map(|i| &records[*i]) else { return Vec::new() };
-        let mut call = Call { time: first.time(), ..Call::default() };
+        let call = call_of(records, turn);
         let (mut parts, mut calls, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for &i in &turn.response {
-            let record = &records[i];
             self.builder.add_record();
-            calls.extend(record.calls.iter().filter(|id| seen.insert(*id)).map(|id| ResponseCall { id, record: i }));
-            if let Some(message) = &record.message {
-                // Every line repeats the usage; the last line has the final output tokens.
-                if let Some((usage, others)) = message.usage.as_ref().map(WireUsage::by_iteration) {
-                    (call.usage, call.other_iterations) = (Some(usage), others);
-                }
-                call.model = message.model.clone().or(call.model);
-                call.message_id = message.id.clone().or(call.message_id);
-            }
-            call.request_id = record.request_id.get().map(str::to_owned).or(call.request_id);
+            calls.extend(records[i].calls.iter().filter(|id| seen.insert(*id)).map(|id| ResponseCall { id, record: i }));
             parts.extend(self.message_blocks(i, |_| Origin::Agent).blocks);
         }
         let (line, time) = (first.line, call.time);
@@ -279,6 +275,24 @@ impl<'a> Reader<'a> {
         }
         blocks
     }
+}
+
+/// Returns what the record says about the call of a response.
+fn call_of(records: &[Record], turn: &Turn) -> Call {
+    let mut call = Call { time: turn.response.first().and_then(|i| records[*i].time()), ..Call::default() };
+    for record in turn.response.iter().map(|i| &records[*i]) {
+        if let Some(message) = &record.message {
+            // Every line repeats the usage; the last line has the final output tokens.
+            if let Some(recorded) = &message.usage {
+                let (usage, others) = recorded.by_iteration();
+                (call.usage, call.other_iterations, call.service) = (Some(usage), others, recorded.service());
+            }
+            call.model = message.model.clone().or(call.model);
+            call.message_id = message.id.clone().or(call.message_id);
+        }
+        call.request_id = record.request_id.get().map(str::to_owned).or(call.request_id);
+    }
+    call
 }
 
 /// Returns whether a block is an empty text block, which an API refuses.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::attachment::Attachment;
 use super::progress::Progress;
 use super::text::Text;
-use crate::transcript::conversation::{Iteration, Usage};
+use crate::transcript::conversation::{Iteration, Service, Usage};
 
 /// One record of a session.
 #[derive(Debug, Default, Deserialize)]
@@ -88,6 +88,10 @@ pub struct WireUsage {
     cache_creation_input_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
     output_tokens_details: Option<OutputDetails>,
+    speed: Option<String>,
+    inference_geo: Option<String>,
+    service_tier: Option<String>,
+    server_tool_use: Option<ServerToolUse>,
     /// The model calls for this request. The numbers above are sums over those of type `message`.
     iterations: Option<Vec<WireUsage>>,
     /// In a list of iterations: the type, and the model if it is not that of the message.
@@ -101,6 +105,12 @@ pub struct WireUsage {
 struct CacheCreation {
     ephemeral_5m_input_tokens: Option<u64>,
     ephemeral_1h_input_tokens: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ServerToolUse {
+    web_search_requests: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -203,7 +213,21 @@ impl Record {
     }
 }
 
+/// Values of `speed`, `inference_geo` and `service_tier` that change no price.
+const USUAL: [&str; 5] = ["", "standard", "default", "not_available", "global"];
+
 impl WireUsage {
+    /// Returns how the call was served.
+    pub fn service(&self) -> Service {
+        let recorded = [&self.speed, &self.inference_geo, &self.service_tier].into_iter().flatten();
+        let modes = recorded.filter(|mode| !USUAL.contains(&mode.as_str())).map(|mode| match mode.as_str() {
+            "batch" => "batches".to_owned(),
+            mode => mode.to_owned(),
+        });
+        let searches = self.server_tool_use.as_ref().and_then(|tools| tools.web_search_requests);
+        Service { modes: modes.collect(), web_searches: searches.unwrap_or(0) }
+    }
+
     /// Returns the usage of the last iteration of the model, and all other iterations.
     pub fn by_iteration(&self) -> (Usage, Vec<Iteration>) {
         let iterations = self.iterations.as_deref().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Tests of each peculiarity of the format; all lines are invented.
 
+mod billed;
 mod continuations;
 mod reports;
 

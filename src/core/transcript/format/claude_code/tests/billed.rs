@@ -1,0 +1,56 @@
+//! What a record says about the price of a call.
+
+use super::*;
+use crate::transcript::conversation::Service;
+
+/// A response with this usage.
+fn costs(uuid: &str, parent: &str, usage: Value) -> Value {
+    let message =
+        json!({"id": format!("m-{uuid}"), "model": "claude", "content": [{"type": "text", "text": "done"}], "usage": usage});
+    record("assistant", uuid, Some(parent), json!({"message": message}))
+}
+
+#[test]
+fn a_call_has_the_service_that_changes_its_price() {
+    let service =
+        |modes: &[&str], web_searches| Service { modes: modes.iter().map(|mode| (*mode).to_owned()).collect(), web_searches };
+    for (usage, expected) in [
+        (json!({"speed": "standard", "service_tier": "standard", "inference_geo": "not_available"}), service(&[], 0)),
+        (json!({"speed": null, "service_tier": "default", "inference_geo": ""}), service(&[], 0)),
+        (json!({"speed": "fast", "inference_geo": "us"}), service(&["fast", "us"], 0)),
+        (json!({"service_tier": "batch", "inference_geo": "global"}), service(&["batches"], 0)),
+        (json!({"service_tier": "priority"}), service(&["priority"], 0)),
+        (json!({"server_tool_use": {"web_search_requests": 7, "web_fetch_requests": 3}}), service(&[], 7)),
+    ] {
+        let (conversation, notes) = read_one(&[user("u1", None, "go"), costs("r1", "u1", usage.clone())]);
+        assert_eq!((&conversation.calls[0].service, notes.len()), (&expected, 0), "{usage}");
+    }
+}
+
+#[test]
+fn calls_of_branches_that_are_left_are_billed() {
+    let usage = |input: u64| json!({"input_tokens": input, "output_tokens": 1});
+    let records = [
+        user("u1", None, "go"),
+        costs("r1", "u1", usage(10)),
+        user("u2", Some("r1"), "this way"),
+        costs("r2", "u2", usage(20)),
+        user("u3", Some("r1"), "no, that way"),
+        costs("r3", "u3", usage(30)),
+    ];
+    let (conversation, _) = read_one(&records);
+    let inputs = |calls: &[crate::transcript::conversation::Call]| -> Vec<u64> {
+        calls.iter().filter_map(|call| call.usage).map(|usage| usage.input).collect()
+    };
+    assert_eq!((inputs(&conversation.calls), inputs(&conversation.other_branches)), (vec![10, 30], vec![20]));
+    let all = read_all(&records).conversations;
+    assert!(all.iter().all(|conversation| conversation.other_branches.is_empty()), "each is read as a conversation");
+}
+
+#[test]
+fn an_odd_number_costs_only_itself() {
+    let usage = json!({"input_tokens": -5, "output_tokens": 9, "speed": 2, "cache_read_input_tokens": "many"});
+    let (conversation, notes) = read_one(&[user("u1", None, "go"), costs("r1", "u1", usage)]);
+    assert_eq!(conversation.calls[0].usage, Some(Usage { output: 9, ..Usage::default() }));
+    assert_eq!(notes.len(), 3, "{notes:?}");
+}
