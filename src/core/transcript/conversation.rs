@@ -161,9 +161,9 @@ impl RecordedEdit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
-    /// Until the next message that a user typed. The provider does this with sessions of Claude Code.
+    /// Until the next message that a user typed. Anthropic's models before Claude Opus 4.5 do this.
     Turn,
-    /// Always. Messages files are read this way.
+    /// Always. Later models do this, and Messages files are read this way.
     All,
     /// Never.
     None,

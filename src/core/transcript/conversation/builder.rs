@@ -61,6 +61,11 @@ impl ConversationBuilder {
         self.conversation.project.get_or_insert_with(|| path.into());
     }
 
+    /// Sets how long thinking stays in requests.
+    pub fn set_thinking(&mut self, thinking: Thinking) {
+        self.conversation.thinking = thinking;
+    }
+
     /// Sets the system prompt.
     pub fn set_system(&mut self, text: impl Into<String>) {
         self.conversation.system = Some(text.into());

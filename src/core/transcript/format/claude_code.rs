@@ -15,9 +15,11 @@ mod record;
 #[cfg(test)]
 mod tests;
 mod text;
+mod thinking;
 mod threads;
 mod tree;
 mod turns;
+mod unseen;
 
 use std::collections::HashSet;
 use std::iter;

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use super::kept::{self, KeptTail};
 use super::origin;
 use super::record::{Record, Type};
+use super::thinking;
 use super::threads::Threads;
 use super::tree::Branch;
 use super::turns::{Turn, turns};
+use super::unseen::{self, Unseen};
 use crate::transcript::conversation::{
     BlockId, Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire,
 };
@@ -36,6 +38,8 @@ pub fn conversation(
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };
     let own = turns(records, branch);
+    let unseen = Unseen::find(records, &own, begins_outside(records, branch));
+    let stand_in = unseen.as_ref().map(|_| reader.push_unseen(branch.first().map_or(1, |first| records[*first].line)));
     for (n, turn) in own.iter().enumerate() {
         let calls = reader.push_response(turn);
         reader.push_user_side(turn, &calls, n + 1 < own.len());
@@ -44,6 +48,19 @@ pub fn conversation(
         let responses = turns(records, &branch.own).into_iter().filter(|turn| !turn.response.is_empty());
         responses.for_each(|turn| reader.builder.other_branch(call_of(records, &turn)));
     }
+    if let Some((unseen, block)) = unseen.zip(stand_in) {
+        let tokens = unseen.tokens(reader.builder.so_far());
+        reader.builder.set_recorded_tokens(block, tokens);
+        if tokens > 0 {
+            let text = format!(
+                "the session begins before this file: by the usage, about {tokens} tokens of its messages are not in it; they count until \
+                 the next compaction"
+            );
+            reader.notes.push(Note::info(reader.builder.so_far().block(block).line, text));
+        }
+    }
+    let kept = thinking::of_calls(&reader.builder.so_far().calls);
+    reader.builder.set_thinking(kept);
     reader.builder.finish()
 }
 
@@ -110,7 +127,20 @@ impl PendingMessage {
     }
 }
 
+/// Whether the first record of a thread names a parent that is not in the file.
+fn begins_outside(records: &[Record], branch: &[usize]) -> bool {
+    let first = branch.first().map(|i| &records[*i]);
+    first.is_some_and(|record| record.parent_uuid.get().is_some() && !record.is_summary() && !record.is_reported)
+}
+
 impl<'a> Reader<'a> {
+    /// Appends a message for history that is not in the file, and returns its block.
+    fn push_unseen(&mut self, line: u32) -> BlockId {
+        let block = self.builder.text(unseen::TEXT, Origin::Placeholder, line);
+        self.builder.message(Message { role: Role::User, is_string_content: true, blocks: vec![block], time: None, line });
+        block
+    }
+
     /// Appends the response of a turn and returns its tool calls.
     fn push_response(&mut self, turn: &Turn) -> Vec<ResponseCall<'a>> {
         let records = self.records;

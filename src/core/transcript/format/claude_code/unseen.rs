@@ -1,0 +1,59 @@
+//! Files that begin in the middle of a session: the first requests hold messages that are not in the file.
+//!
+//! The usage tells how much that is. System prompt and tools are at most the shortest prefix that was ever read from the prompt cache;
+//! what the first request holds beside them and its text is history that was not seen. It stands in the conversation as one message
+//! without text, so that the next recorded compaction removes it, as it did.
+
+use super::record::Record;
+use super::turns::Turn;
+use crate::transcript::conversation::Conversation;
+
+/// What stands for the history that is not in the file.
+pub const TEXT: &str = "[earlier messages, which are not in the file]";
+
+/// Bytes of text per token, for the few messages before the first response.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Less history than this is not told from a wrong count.
+const MIN_TOKENS: u64 = 1_000;
+/// A request after a compaction is smaller than what was taken for system prompt and tools if it has at most this share of it.
+const SMALLER: f64 = 0.95;
+
+/// The history that is not in the file, with the text of the first request still in it.
+pub struct Unseen {
+    /// Tokens of the first request with a usage, without system prompt and tools.
+    first: u64,
+}
+
+impl Unseen {
+    /// Finds it by the usage of a branch; `None` if the file begins with its session.
+    pub fn find(records: &[Record], turns: &[Turn], begins_outside: bool) -> Option<Self> {
+        let requests = || turns.iter().enumerate().filter_map(|(n, turn)| Some((n, last_usage(records, turn)?)));
+        let (_, first) = requests().find(|(_, (request, _))| *request > 0)?;
+        let prefix = requests().map(|(_, (_, read))| read).filter(|read| *read > 0).min().unwrap_or(0);
+        let is_boundary = |i: &usize| records[*i].is_compact_boundary();
+        let compacted = turns.iter().position(|turn| turn.after.iter().any(is_boundary));
+        // Such a request is smaller than what the first one would have of system prompt and tools.
+        let least_after = compacted.and_then(|at| requests().filter(|(n, _)| *n > at).map(|(_, (request, _))| request).min());
+        let shrank = least_after.is_some_and(|least| (least as f64) < SMALLER * first.0 as f64)
+            && requests().next().map(|(n, _)| n) <= compacted;
+        let is_wanted = begins_outside || shrank;
+        let history = first.0.saturating_sub(prefix);
+        (is_wanted && history >= MIN_TOKENS).then_some(Self { first: history })
+    }
+
+    /// Returns the tokens of the history in a conversation that begins with a message for it; 0 if it is too little to be told.
+    pub fn tokens(&self, conversation: &Conversation) -> u64 {
+        let Some(call) = conversation.calls.iter().find(|call| call.billed().is_some()) else { return 0 };
+        let blocks = conversation.messages[..call.response].iter().skip(1).flat_map(|message| &message.blocks);
+        let bytes: usize = blocks.map(|block| conversation.block(*block).text().len()).sum();
+        let tokens = self.first.saturating_sub(bytes as u64 / BYTES_PER_TOKEN);
+        if tokens < MIN_TOKENS { 0 } else { tokens }
+    }
+}
+
+/// Returns the tokens of a request and those of them that were read from the cache.
+fn last_usage(records: &[Record], turn: &Turn) -> Option<(u64, u64)> {
+    let message = |i: &usize| records[*i].message.as_ref()?.usage.as_ref();
+    let usage = turn.response.iter().rev().find_map(message)?.by_iteration().0;
+    Some((usage.request(), usage.cache_read))
+}
