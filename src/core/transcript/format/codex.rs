@@ -42,7 +42,7 @@ mod tests;
 use self::meter::TokenEvent;
 use self::record::{Record, RecordKind};
 use self::rewind::Rewinds;
-use self::rollout::{FileUsage, Part};
+use self::rollout::{FileUsage, Lineage};
 use super::{Branches, Format, ReadOptions, Reading, SessionFolder, jsonl};
 use crate::transcript::conversation::Conversation;
 
@@ -80,11 +80,11 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     // The branch that ends last is read last, so that its records need no copy.
     for (n, end) in ends.iter().enumerate().rev() {
         let branch: Vec<usize> = (0..records.len()).filter(|record| rewinds.is_on_branch(*record, *end)).collect();
-        let parts = parts(&branch, &records, inherited);
+        let lineages = lineages(&branch, &records, inherited);
         let take = |record: &usize| if n > 0 { records[*record].clone() } else { records[*record].take() };
         let branch: Vec<Record> = branch.iter().filter_map(take).collect();
         let name = if n == 0 { "main".to_owned() } else { format!("main~{}", n + 1) };
-        conversations.push(rollout::conversation(&name, parts.into_iter().zip(branch), usage, &mut notes));
+        conversations.push(rollout::conversation(&name, lineages.into_iter().zip(branch), usage, &mut notes));
     }
     conversations.reverse();
     conversations.retain(|conversation: &Conversation| !conversation.messages.is_empty());
@@ -94,14 +94,14 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
 }
 
 /// Returns what each record of a branch is for the session. What the parent compacted away is not part of the first context.
-fn parts(branch: &[usize], records: &[Option<Record>], inherited: usize) -> Vec<Part> {
+fn lineages(branch: &[usize], records: &[Option<Record>], inherited: usize) -> Vec<Lineage> {
     let is_compaction =
         |record: usize| matches!(records[record], Some(Record { kind: RecordKind::Compacted(_), .. })) && record < inherited;
     let compaction = branch.iter().copied().rfind(|record| is_compaction(*record)).unwrap_or(0);
-    let part = |record: usize| match record {
-        _ if record >= inherited => Part::Own,
-        _ if record < compaction => Part::Forgotten,
-        _ => Part::Inherited,
+    let lineage = |record: usize| match record {
+        _ if record >= inherited => Lineage::Own,
+        _ if record < compaction => Lineage::Forgotten,
+        _ => Lineage::Inherited,
     };
-    branch.iter().map(|record| part(*record)).collect()
+    branch.iter().map(|record| lineage(*record)).collect()
 }

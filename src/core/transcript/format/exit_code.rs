@@ -14,7 +14,7 @@ const FAILURES: [&str; 4] = ["Error:", "Script failed", "apply_patch verificatio
 /// A line with the exit code of a command, as harnesses write it: `Process exited with code 1`, `Exit code: 1`,
 /// `[The command completed with exit code 1.]`, `<returncode>1</returncode>`.
 static EXIT_CODE: LazyLock<Regex> = LazyLock::new(|| {
-    let by = r"(?:(?:the )?(?:process|command) (?:exited|completed|finished|failed) with (?:exit )?(?:code|status))";
+    let by = r"(?:(?:(?:the )?(?:process|command) )?(?:exited|completed|finished|failed) with (?:exit )?(?:code|status))";
     let code = r"(?:exit (?:code|status)|exit_code|return ?code)";
     Regex::new(&format!(r"(?i)^[\[(<]?(?:error: )?(?:{by}|{code})[:=>]? ?(-?\d+)\b")).expect("a valid pattern")
 });

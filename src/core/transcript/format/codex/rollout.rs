@@ -1,26 +1,26 @@
 //! Turns the records of a rollout into one conversation. The [parent module](super) describes the rules.
 
-use std::collections::BTreeMap;
+mod items;
 
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 use super::super::Note;
 use super::super::batch::{Batch, Stamp};
 use super::compaction::{self, History};
-use super::item::{FoundTools, Item, ItemMessage};
+use super::item::Item;
 use super::meter::{Counted, TokenEvent};
 use super::record::{Compacted, Record, RecordKind};
 use super::response::Response;
 use super::session::SessionMeta;
 use super::wire;
-use crate::transcript::conversation::{BlockId, Conversation, ConversationBuilder, Origin, RecordedEdit, Thinking, Usage};
+use crate::transcript::conversation::{Conversation, ConversationBuilder, RecordedEdit, Thinking, Usage};
 
 /// The output that Codex itself sends for an interrupted call.
 const ABORTED: &str = "aborted";
 
 /// What a record is for the session whose file it is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Lineage {
     /// History that the parent compacted away before the session began.
     Forgotten,
     /// History of the parent: the first context of the session.
@@ -42,7 +42,7 @@ pub struct Rollout<'n> {
     builder: ConversationBuilder,
     notes: &'n mut Vec<Note>,
     batch: Batch,
-    part: Part,
+    lineage: Lineage,
     response: Option<Response>,
     /// Blocks sent to the model so far, to find them again in a compacted history.
     history: History,
@@ -67,7 +67,7 @@ pub struct Rollout<'n> {
 /// Reads a conversation from the records of one branch.
 pub fn conversation(
     name: &str,
-    records: impl Iterator<Item = (Part, Record)>,
+    records: impl Iterator<Item = (Lineage, Record)>,
     usage: FileUsage,
     notes: &mut Vec<Note>,
 ) -> Conversation {
@@ -75,7 +75,7 @@ pub fn conversation(
         builder: ConversationBuilder::new(name, super::NAME, Thinking::Turn),
         notes,
         batch: Batch::new(ABORTED),
-        part: Part::Own,
+        lineage: Lineage::Own,
         response: None,
         history: History::default(),
         pending_compaction: None,
@@ -89,10 +89,10 @@ pub fn conversation(
         unsized_reasoning: None,
         unknown: BTreeMap::new(),
     };
-    for (part, record) in records {
-        if part != rollout.part {
+    for (lineage, record) in records {
+        if lineage != rollout.lineage {
             rollout.close_response();
-            rollout.part = part;
+            rollout.lineage = lineage;
         }
         rollout.read(record);
     }
@@ -107,8 +107,8 @@ impl Rollout<'_> {
             RecordKind::Turn(turn) => self.model = turn.model.or(self.model.take()),
             RecordKind::Counted(counted) => self.tokens(counted),
             RecordKind::Unknown(kind) => self.count_unknown(&kind, at),
-            RecordKind::Item(item) if self.part == Part::Forgotten => self.forget(item),
-            RecordKind::Compacted(_) if self.part == Part::Forgotten => {}
+            RecordKind::Item(item) if self.lineage == Lineage::Forgotten => self.forget(item),
+            RecordKind::Compacted(_) if self.lineage == Lineage::Forgotten => {}
             RecordKind::Compacted(compacted) => self.start_compaction(compacted, at),
             RecordKind::Item(item) => self.item(item, at),
             RecordKind::Tokens(_) | RecordKind::TurnStarted(_) | RecordKind::RolledBack(_) | RecordKind::Ignored => {}
@@ -140,95 +140,6 @@ impl Rollout<'_> {
                 self.history.forget(wire.to_string(), wire::origin(&message.role, &wire));
             }
         }
-    }
-
-    fn item(&mut self, item: Item, at: Stamp) {
-        self.builder.add_record();
-        match item {
-            Item::Message(message) if message.role == "assistant" => {
-                for wire in self.readable_parts(message, at) {
-                    self.push_model_block(wire, at);
-                }
-            }
-            Item::Message(message) => self.push_message(message, at),
-            Item::AgentMessage(message) => self.push_message(ItemMessage { role: "agent".into(), ..message }, at),
-            Item::Reasoning(reasoning) => {
-                let encrypted = reasoning.content.is_empty();
-                let block = self.push_model_block(wire::thinking(reasoning), at);
-                if encrypted && let Some(response) = &mut self.response {
-                    response.reasoning.push(block);
-                }
-            }
-            Item::FunctionCall(call) => self.push_call(wire::function_call(call), at),
-            Item::CustomCall(call) => self.push_call(wire::custom_call(call), at),
-            Item::LocalShell(call) => match wire::local_shell(call) {
-                Some(wire) => self.push_call(wire, at),
-                None => self.notes.push(Note::skipped(at.line, "a local_shell_call without an id was skipped")),
-            },
-            Item::WebSearch(search) => {
-                self.push_model_block(wire::web_search(search), at);
-            }
-            Item::Output(output) => {
-                let failed = wire::says_failed(&output.output);
-                self.answer(failed, &output.call_id, wire::result_content(output.output), at);
-            }
-            Item::ToolSearch(search) if search.call_id.is_some() => self.push_call(wire::tool_search(search), at),
-            Item::ToolSearch(search) => _ = self.push_model_block(wire::tool_search(search), at),
-            Item::FoundTools(FoundTools { call_id: Some(id), tools }) => self.answer(false, &id, Value::String(tools), at),
-            Item::FoundTools(found) => _ = self.push_model_block(wire::found_tools(found.tools), at),
-            Item::Compaction => self.count_unknown("response_item/compaction", at),
-            Item::Unknown(kind) => self.count_unknown(&format!("response_item/{kind}"), at),
-        }
-    }
-
-    /// Adds a block of the model. It belongs to the current response, unless that has ended.
-    fn push_model_block(&mut self, wire: Value, at: Stamp) -> BlockId {
-        if self.response.as_ref().is_none_or(|response| response.ended) {
-            self.close_response();
-            self.batch.close(true, &mut self.builder, self.notes);
-        }
-        let block = self.builder.block(wire, Origin::Agent, at.line);
-        let (usage, model) = (&mut self.next_usage, &self.model);
-        let response = self.response.get_or_insert_with(|| Response::new(at, usage.take(), model.clone()));
-        response.blocks.push(block);
-        block
-    }
-
-    fn answer(&mut self, failed: bool, id: &str, content: Value, at: Stamp) {
-        self.batch.answer_as(failed, id, content, at, &mut self.builder, self.notes);
-        // Without usage, only the order of items separates responses.
-        if !self.usage.is_recorded {
-            self.end_response();
-        }
-    }
-
-    fn push_call(&mut self, wire: Value, at: Stamp) {
-        let id = wire.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        self.push_model_block(wire, at);
-        self.batch.expect(&id, at.line);
-    }
-
-    /// Adds a message to the model.
-    fn push_message(&mut self, message: ItemMessage, at: Stamp) {
-        let role = message.role.clone();
-        for wire in self.readable_parts(message, at) {
-            let key = wire.to_string();
-            let origin = wire::origin(&role, &wire);
-            let block = self.builder.block(wire, origin, at.line);
-            self.history.add(key, block);
-            self.batch.push(block, at);
-        }
-        self.end_response();
-    }
-
-    fn readable_parts(&mut self, message: ItemMessage, at: Stamp) -> Vec<Value> {
-        let parts = message.content.len();
-        let wires: Vec<Value> = message.content.into_iter().filter_map(wire::part).collect();
-        if wires.len() < parts {
-            let text = format!("{} part(s) of this message have no readable content; they were left out", parts - wires.len());
-            self.notes.push(Note::info(at.line, text));
-        }
-        wires
     }
 
     fn end_response(&mut self) {
@@ -266,7 +177,7 @@ impl Rollout<'_> {
     fn close_response(&mut self) {
         let Some(response) = self.response.take() else { return };
         let line = response.at.line;
-        let is_call = self.part == Part::Own;
+        let is_call = self.lineage == Lineage::Own;
         if !is_call {
             self.inherited.get_or_insert((0, line)).0 += 1;
         }
@@ -287,7 +198,7 @@ impl Rollout<'_> {
         let mut pending =
             compaction::read_compaction(compacted, at, self.last_request, &self.history, &mut self.builder, self.notes);
         pending.compaction.summary_usage = summary.and_then(|summary| summary.usage);
-        if self.part == Part::Inherited {
+        if self.lineage == Lineage::Inherited {
             pending.is_inherited = true;
             if let RecordedEdit::Fold { into } = &mut pending.compaction.edit {
                 into.drain(..).for_each(|message| _ = self.builder.message(message));

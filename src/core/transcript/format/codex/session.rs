@@ -47,5 +47,5 @@ impl SessionMeta {
 fn parent(fields: &Fields, notes: &mut Vec<Note>) -> Option<String> {
     let named = fields.get("forked_from_id", notes).or_else(|| fields.get("parent_thread_id", notes));
     let spawned = || fields.value("source").pointer("/subagent/thread_spawn/parent_thread_id")?.as_str().map(str::to_owned);
-    named.or_else(spawned)
+    named.or_else(spawned).filter(|id: &String| !id.is_empty())
 }
