@@ -1,4 +1,4 @@
-//! Codex CLI rollouts (`~/.codex/sessions/**/rollout-*.jsonl`), read from versions 0.142 to 0.147.
+//! Codex CLI rollouts (`~/.codex/sessions/**/rollout-*.jsonl`), read from versions 0.140 to 0.169.
 //!
 //! A rollout is a flat list of the items that Codex sends; no item says to which response it belongs. These are the rules:
 //!
@@ -8,8 +8,8 @@
 //!   response; parallel calls with interleaved outputs are then read as several responses. Versions up to about 0.50 wrote the usage
 //!   before the items; the reader detects this if usage comes before any item.
 //! * **Usage.** `token_count` events and `token_usage_record`s repeat each other; what has only running totals counts by their
-//!   difference (see `meter.rs`). `input_tokens` includes cached tokens; `cached_input_tokens` becomes `cache_read`, and the rest becomes `input`. A
-//!   response with web searches was several requests to the provider; its usage is their sum.
+//!   difference (see `meter.rs`). `input_tokens` includes cached tokens; `cached_input_tokens` becomes `cache_read`, and the rest
+//!   becomes `input`. A response with web searches was several requests to the provider; its usage is their sum.
 //! * **User messages.** Everything sent to the model between two responses is one message: first the outputs in the order of the
 //!   calls, then the rest. A call without output gets the output `aborted`, as Codex itself does.
 //! * **Reasoning** is encrypted. The first reasoning block of a response gets the response's `reasoning_output_tokens`.
@@ -74,6 +74,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let all = options.branches == Branches::All;
     let mut ends = vec![records.len()];
     ends.extend(rewinds.left_branches(&records, inherited).filter(|_| all));
+    notes.extend(inherited::note(&records, inherited));
     notes.extend(rewinds.notes(&records, inherited, all));
     let mut records: Vec<Option<Record>> = records.into_iter().map(Some).collect();
     let mut conversations = Vec::new();

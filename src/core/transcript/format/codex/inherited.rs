@@ -9,6 +9,7 @@
 //!
 //! A header of another session is always copied, and a second header of the session itself never is.
 
+use super::super::Note;
 use super::record::{Record, RecordKind};
 use super::session::SessionMeta;
 
@@ -38,6 +39,18 @@ pub fn count(records: &[Record]) -> usize {
         0 => after_burst(&records[..end], if copied > at + 1 { copied - 1 } else { copied }),
         older => older.max(copied),
     }
+}
+
+/// Returns a note if a session has the header of its parent, but nothing tells where the copy ends.
+pub fn note(records: &[Record], copied: usize) -> Option<Note> {
+    let own = records.iter().find_map(header)?;
+    let parent = own.parent.as_deref()?;
+    let foreign = records.iter().find(|record| header(record).is_some_and(|header| header.id != own.id))?;
+    if records[..copied].iter().any(|record| matches!(record.kind, RecordKind::Item(_) | RecordKind::Compacted(_))) {
+        return None;
+    }
+    let text = format!("nothing tells where the history copied from {parent} ends; all of it counts as this session's own");
+    Some(Note::info(foreign.at.line, text))
 }
 
 fn header(record: &Record) -> Option<&SessionMeta> {

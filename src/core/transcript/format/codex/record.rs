@@ -27,7 +27,7 @@ pub struct Record {
 pub enum RecordKind {
     Session(Box<SessionMeta>),
     Turn(TurnContext),
-    /// A turn of the user or of another agent begins.
+    /// A turn begins, of the user or of another agent.
     TurnStarted(TurnStarted),
     Item(Item),
     /// Tokens as the record has them.

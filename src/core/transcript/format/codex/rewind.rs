@@ -1,8 +1,8 @@
 //! Finds what the user went back from (`thread_rolled_back`): each is a branch that ends there.
 //!
-//! A turn begins with a message that the user typed. If the rollout marks where turns begin, messages inside a turn do not count, and a
-//! turn that no user began (a compaction by hand) belongs to the one before it. If there are fewer turns than the user went back, what
-//! is before the first one stays, as Codex does it.
+//! Codex counts each message that the user typed as a turn, also one that the user sent while the agent worked. What the harness wrote
+//! directly before that message belongs to the turn. If there are fewer turns than the user went back, what is before the first message
+//! stays.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::item::Item;
 use super::record::{Record, RecordKind};
 use super::wire;
 
-/// The records that are on no branch, or on one that the user left.
+/// Which records are on which branch.
 pub struct Rewinds {
     /// For each record, the position of the `thread_rolled_back` that took it out of the conversation.
     left_by: Vec<Option<usize>>,
@@ -22,24 +22,26 @@ pub struct Rewinds {
 impl Rewinds {
     pub fn new(records: &[Record]) -> Self {
         let mut rewinds = Self { left_by: vec![None; records.len()], ends: Vec::new() };
-        // The records of the branch so far, and where in it the turns begin.
-        let (mut branch, mut turns) = (Vec::new(), Vec::new());
-        let (mut marker, mut has_markers) = (None, false);
+        // The records of the branch so far, where in it the turns begin, and where the latest text of the harness begins.
+        let (mut branch, mut turns, mut context) = (Vec::new(), Vec::new(), None);
         for (i, record) in records.iter().enumerate() {
             match &record.kind {
-                RecordKind::TurnStarted(_) => (marker, has_markers) = (Some(branch.len()), true),
-                RecordKind::Item(Item::Message(message)) if wire::is_typed(message) => match marker.take() {
-                    Some(start) => turns.push(start),
-                    None if !has_markers => turns.push(branch.len()),
-                    None => {}
-                },
+                RecordKind::Item(Item::Message(message)) if wire::is_typed(message) => {
+                    let start = context.take().filter(|_| !turns.is_empty());
+                    turns.push(start.unwrap_or(branch.len()));
+                }
+                RecordKind::Item(Item::Message(message)) if message.role != "assistant" => {
+                    context.get_or_insert(branch.len());
+                }
+                RecordKind::TurnStarted(_) | RecordKind::Turn(_) => _ = context.get_or_insert(branch.len()),
+                RecordKind::Item(_) | RecordKind::Compacted(_) => context = None,
                 RecordKind::RolledBack(count) => {
                     let kept = turns.len().saturating_sub(usize::try_from(*count).unwrap_or(usize::MAX));
                     let end = turns.get(kept).copied().unwrap_or(branch.len());
                     branch.drain(end..).for_each(|left: usize| rewinds.left_by[left] = Some(i));
                     turns.truncate(kept);
                     rewinds.ends.push(i);
-                    marker = None;
+                    context = None;
                 }
                 _ => {}
             }

@@ -132,6 +132,15 @@ fn what_the_parent_compacted_away_is_not_in_the_first_context() {
 }
 
 #[test]
+fn a_copy_without_an_end_is_noted() {
+    let copy = copied_turn(0).into_iter().zip(5..).map(|((_, record), second)| (second, record)).collect();
+    let records = [vec![(0, fork()), (1, header("parent", json!({})))], copy, own_turn(20)].concat();
+    let (conversation, notes) = read_lines(&rollout(&records));
+    assert_eq!(conversation.calls.len(), 3);
+    assert_eq!(notes, ["nothing tells where the history copied from parent ends; all of it counts as this session's own"]);
+}
+
+#[test]
 fn a_history_in_another_file_is_noted() {
     let base = json!({"forked_from_id": "parent", "history_base": {"thread_id": "parent", "end_ordinal_exclusive": 1}});
     let (conversation, notes) = read_lines(&rollout(&[vec![(0, header("child", base))], own_turn(0)].concat()));

@@ -56,10 +56,18 @@ fn going_back_more_turns_than_there_are_keeps_what_is_before_the_first() {
 }
 
 #[test]
-fn a_message_inside_a_turn_begins_none() {
+fn a_message_to_the_working_agent_is_a_turn_too() {
     let lines =
         [turn("1"), user("a"), assistant("1"), turn("2"), user("b"), assistant("2"), user("wait"), assistant("3"), back(1)];
-    assert_eq!(shape_of(&lines), ["u: a", "a: 1"]);
+    assert_eq!(shape_of(&lines), ["u: a", "a: 1", "u: b", "a: 2"]);
+}
+
+#[test]
+fn what_the_harness_wrote_before_a_turn_is_left_with_it() {
+    let rules = |text: &str| item(message("developer", text));
+    let lines = [turn("1"), rules("x"), user("a"), assistant("1"), turn("2"), rules("y"), user("b"), assistant("2")];
+    assert_eq!(shape_of(&[&lines[..], &[back(1)]].concat()), ["u: x a", "a: 1"]);
+    assert_eq!(shape_of(&[&lines[..], &[back(2), user("c")]].concat()), ["u: x c"]);
 }
 
 #[test]
