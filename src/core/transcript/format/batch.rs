@@ -68,11 +68,12 @@ impl Batch {
     ) {
         self.first.get_or_insert(at);
         if let Some(call) = self.waiting.get_mut(id).and_then(VecDeque::pop_front) {
-            let mut wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+            let wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+            let result = builder.block(wire, Origin::Tool, at.line);
             if failed {
-                wire["is_error"] = json!(true);
+                builder.set_says_failed(result);
             }
-            self.calls[call].result = Some(builder.block(wire, Origin::Tool, at.line));
+            self.calls[call].result = Some(result);
             return;
         }
         let text = format!("the result of call `{id}` has no open call before it; it was kept as text");
