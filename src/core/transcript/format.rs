@@ -6,6 +6,7 @@
 mod batch;
 mod claude_code;
 mod codex;
+mod exit_code;
 pub mod jsonl;
 mod messages;
 mod odd_field;

@@ -4,6 +4,7 @@
 //! transcripts in progress.
 
 mod read;
+mod zstd;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,8 +19,11 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub use read::{Content, MAX_BYTES, read, read_settings};
 
-/// File extensions of transcripts in folders; each may be followed by `.gz`.
+/// File extensions of transcripts in folders; each may be followed by `.gz` or `.zst`.
 const ENDINGS: [&str; 3] = ["jsonl", "json", "traj"];
+
+/// What Codex appends to the name of a rollout that it compresses.
+const ZSTANDARD: &str = ".zst";
 
 /// Folders that are not searched, because they hold no transcripts, only other `.json` files.
 const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
@@ -56,10 +60,10 @@ enum SourceErrorKind {
     BadPattern(String),
     #[error("no permission to read it")]
     NoPermission,
-    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder")]
+    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder")]
     EmptyFolder,
-    #[error("cannot be decompressed: {0} (is the .gz file complete?)")]
-    NotGzip(io::Error),
+    #[error("cannot be decompressed: {0} (is the {1} file complete?)")]
+    Damaged(io::Error, &'static str),
     #[error("larger than {0} bytes{1}; --max-file allows more")]
     TooLarge(u64, &'static str),
     #[error("a device, not a file")]
@@ -95,6 +99,7 @@ pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
     for path in paths {
         collector.add(path);
     }
+    collector.drop_compressed_twins();
     let mut inputs: Vec<Input> = collector.inputs.into_values().collect();
     inputs.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
     (inputs, collector.errors)
@@ -158,6 +163,15 @@ impl InputCollector {
                 None => self.errors.push(SourceErrorKind::NotFound(suggestion(&full_path)).at(display_path(&full_path))),
             },
             Err(error) => self.errors.push(unreadable(display_path(&full_path), error)),
+        }
+    }
+
+    /// Drops each `.zst` file whose plain file is an input too: Codex may be about to remove one of them, and both are one session.
+    fn drop_compressed_twins(&mut self) {
+        let is_twin = |path: &PathBuf| plain_name(path).is_some_and(|plain| self.inputs.contains_key(&plain));
+        let twins: Vec<PathBuf> = self.inputs.keys().filter(|path| is_twin(path)).cloned().collect();
+        for twin in twins.iter().filter_map(|twin| self.inputs.remove(twin)) {
+            log::info!("{} is left out: it is the compressed form of another transcript", twin.name);
         }
     }
 
@@ -275,8 +289,15 @@ pub fn is_skipped(name: &OsStr) -> bool {
 /// Whether a file with this name, found in a folder, counts as a transcript.
 pub fn is_transcript(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(ZSTANDARD)).unwrap_or(&name);
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
+
+/// Returns the path of a `.zst` file without that ending; `None` for other files.
+fn plain_name(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let at = name.len().checked_sub(ZSTANDARD.len()).filter(|at| name.is_char_boundary(*at))?;
+    name[at..].eq_ignore_ascii_case(ZSTANDARD).then(|| path.with_file_name(&name[..at]))
 }
 
 /// Suggests what a path that does not exist may mean.

@@ -36,7 +36,7 @@ impl Context<'_> {
         let blocks = message.blocks.into_iter().map(|block| match block {
             NewBlock::Existing(id) => id,
             NewBlock::Synthetic { wire, origin } => {
-                let block = Block { kind: kind_of(&wire), origin, line: 0, recorded_tokens: None, wire };
+                let block = Block { kind: kind_of(&wire), origin, line: 0, recorded_tokens: None, says_failed: false, wire };
                 self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.is_string_content, self.sizes)), None)
             }
         });

@@ -92,8 +92,8 @@ impl Context<'_> {
     pub fn rewritten(&self, id: BlockId, field: &str, value: Value, is_string_content: bool) -> Arc<RewrittenBlock> {
         let old = self.block(id);
         let write = |value| {
-            let Block { kind, origin, line, .. } = *old;
-            let block = Block { kind, origin, line, recorded_tokens: None, wire: with_field(old, field, value) };
+            let Block { kind, origin, line, says_failed, .. } = *old;
+            let block = Block { kind, origin, line, recorded_tokens: None, says_failed, wire: with_field(old, field, value) };
             RewrittenBlock::new(block, is_string_content, self.sizes)
         };
         match value {

@@ -14,7 +14,7 @@ fn quotes(kind: BlockKind, origin: Origin, wire: Value) -> Vec<String> {
 }
 
 fn block(kind: BlockKind, origin: Origin, wire: Value) -> Block {
-    Block { kind, origin, line: 1, recorded_tokens: None, wire }
+    Block { kind, origin, line: 1, recorded_tokens: None, says_failed: false, wire }
 }
 
 #[test]

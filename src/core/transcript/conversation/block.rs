@@ -46,6 +46,9 @@ pub struct Block {
     pub line: u32,
     /// Tokens according to the record, for content without readable text (encrypted reasoning).
     pub recorded_tokens: Option<u64>,
+    /// A tool_result whose text says that its tool failed, in a format without a field for that. No harness sent such a field, so it is
+    /// not in `wire`.
+    pub says_failed: bool,
     /// The block as JSON of Anthropic's Messages API, keys in the order of the record. Harnesses count these characters.
     pub wire: Value,
 }
@@ -64,9 +67,9 @@ impl Block {
         }
     }
 
-    /// Returns whether this is a tool_result that the harness marked as an error.
+    /// Returns whether this is a tool_result that the harness marked as an error, or whose text says so.
     pub fn is_error(&self) -> bool {
-        self.field("is_error").and_then(Value::as_bool).unwrap_or(false)
+        self.says_failed || self.field("is_error").and_then(Value::as_bool).unwrap_or(false)
     }
 
     fn str_field(&self, key: &str) -> Cow<'_, str> {

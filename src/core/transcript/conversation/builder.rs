@@ -85,7 +85,7 @@ impl ConversationBuilder {
     pub fn block(&mut self, wire: Value, origin: Origin, line: u32) -> BlockId {
         let id = BlockId(u32::try_from(self.conversation.blocks.len()).expect("fewer than 2^32 blocks in one conversation"));
         let kind = self.kind_of(&wire, id);
-        self.conversation.blocks.push(Block { kind, origin, line, recorded_tokens: None, wire });
+        self.conversation.blocks.push(Block { kind, origin, line, recorded_tokens: None, says_failed: false, wire });
         id
     }
 
@@ -97,6 +97,11 @@ impl ConversationBuilder {
     /// Sets the tokens of a block whose text is not in the record; at most 2³² − 1.
     pub fn set_recorded_tokens(&mut self, block: BlockId, tokens: u64) {
         self.conversation.blocks[block.index()].recorded_tokens = Some(tokens.min(MAX_TOKENS));
+    }
+
+    /// Marks a tool_result as an error, because its text says so.
+    pub fn set_says_failed(&mut self, block: BlockId) {
+        self.conversation.blocks[block.index()].says_failed = true;
     }
 
     /// Appends a message and returns its index. Does not append a message without blocks.

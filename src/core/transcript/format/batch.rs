@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Value, json};
 
-use super::Note;
+use super::{Note, exit_code};
 use crate::transcript::conversation::{BlockId, ConversationBuilder, Message, Origin, Role};
 
 /// Line and time of a record.
@@ -49,13 +49,31 @@ impl Batch {
         self.calls.push(ExpectedResult { id: id.to_owned(), line, result: None });
     }
 
+    /// Adds a result whose format has no field for errors: its text tells whether a command failed. Otherwise as [`Batch::answer_as`].
+    pub fn answer(&mut self, id: &str, content: Value, at: Stamp, builder: &mut ConversationBuilder, notes: &mut Vec<Note>) {
+        let failed = exit_code::says_failed(&content);
+        self.answer_as(failed, id, content, at, builder, notes);
+    }
+
     /// Adds a result. Its content is as in Anthropic's API: a string or a list of blocks. A result without an open call would make the
     /// request invalid, so its content becomes text of the harness.
-    pub fn answer(&mut self, id: &str, content: Value, at: Stamp, builder: &mut ConversationBuilder, notes: &mut Vec<Note>) {
+    pub fn answer_as(
+        &mut self,
+        failed: bool,
+        id: &str,
+        content: Value,
+        at: Stamp,
+        builder: &mut ConversationBuilder,
+        notes: &mut Vec<Note>,
+    ) {
         self.first.get_or_insert(at);
         if let Some(call) = self.waiting.get_mut(id).and_then(VecDeque::pop_front) {
             let wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
-            self.calls[call].result = Some(builder.block(wire, Origin::Tool, at.line));
+            let result = builder.block(wire, Origin::Tool, at.line);
+            if failed {
+                builder.set_says_failed(result);
+            }
+            self.calls[call].result = Some(result);
             return;
         }
         let text = format!("the result of call `{id}` has no open call before it; it was kept as text");

@@ -1,4 +1,4 @@
-//! Reads files whole, up to a limit. Compressed ones (gzip, detected by name or by first bytes) are decompressed.
+//! Reads files whole, up to a limit. Compressed ones (gzip or Zstandard, detected by name or by first bytes) are decompressed.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::zstd::Frames;
 use super::{Input, SourceError, SourceErrorKind, unreadable};
 
 /// Default limit of the size of a transcript in bytes, decompressed: a few kilobytes of gzip can expand beyond any memory.
@@ -14,8 +15,49 @@ pub const MAX_BYTES: u64 = 1 << 30;
 /// Limit of the size of policies, prices, suites and baselines in bytes. The largest price table of today has 2 MB.
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
 
-/// The first bytes of gzip (RFC 1952, 2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstandard,
+}
+
+impl Compression {
+    const ALL: [Self; 2] = [Self::Gzip, Self::Zstandard];
+
+    /// Returns the compression of a file with this name and these first bytes.
+    fn of(name: &str, head: &[u8]) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let by_head = Self::ALL.into_iter().find(|compression| head.starts_with(compression.first_bytes()));
+        by_head.or_else(|| Self::ALL.into_iter().find(|compression| name.ends_with(compression.ending())))
+    }
+
+    /// The first bytes of gzip (RFC 1952, 2.3.1) and of a frame of Zstandard (RFC 8878, 3.1.1).
+    fn first_bytes(self) -> &'static [u8] {
+        match self {
+            Self::Gzip => &[0x1f, 0x8b],
+            Self::Zstandard => &[0x28, 0xb5, 0x2f, 0xfd],
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Gzip => ".gz",
+            Self::Zstandard => ".zst",
+        }
+    }
+
+    /// Appends what can be decompressed, at most `limit` bytes. What came before an error stays in `bytes`.
+    fn decompress(self, reader: impl Read, limit: u64, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        match self {
+            Self::Gzip => MultiGzDecoder::new(reader).take(limit).read_to_end(bytes),
+            Self::Zstandard => Frames::new(reader).take(limit).read_to_end(bytes),
+        }
+    }
+}
+
+/// How many first bytes tell the compression.
+const HEAD_BYTES: u64 = 4;
 
 /// The content of a transcript.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,17 +109,16 @@ fn is_device(_: &fs::Metadata) -> bool {
 pub(super) fn read_within(name: &str, mut reader: impl Read, size: u64, limit: u64) -> Result<Content, SourceError> {
     let error = |error| unreadable(name.to_owned(), error);
     let mut head = Vec::new();
-    reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut head).map_err(error)?;
-    let is_gzip = head == GZIP || name.to_ascii_lowercase().ends_with(".gz");
-    let too_large = || SourceErrorKind::TooLarge(limit, if is_gzip { " when decompressed" } else { "" }).at(name);
+    reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(error)?;
+    let compression = Compression::of(name, &head);
+    let too_large = || SourceErrorKind::TooLarge(limit, if compression.is_some() { " when decompressed" } else { "" }).at(name);
     let whole = Cursor::new(head).chain(reader);
     let (mut bytes, mut cut_off) = (Vec::new(), None);
     // One byte over the limit is enough to detect a larger file.
     let read_limit = limit.saturating_add(1);
-    if is_gzip {
-        // What was decompressed before an error stays in `bytes`.
-        match MultiGzDecoder::new(whole).take(read_limit).read_to_end(&mut bytes) {
-            Err(error) if bytes.is_empty() => return Err(SourceErrorKind::NotGzip(error).at(name)),
+    if let Some(compression) = compression {
+        match compression.decompress(whole, read_limit, &mut bytes) {
+            Err(error) if bytes.is_empty() => return Err(SourceErrorKind::Damaged(error, compression.ending()).at(name)),
             Err(error) => {
                 cut_off = Some(format!("the compressed file is cut off or damaged ({error}); what comes before was read"))
             }

@@ -84,7 +84,7 @@ fn every_missing_path_is_reported() {
             "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
             "runs/zzz: no such file or folder; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -",
             "no/such: no such file or folder; its folder no cannot be opened either",
-            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder",
+            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder",
             "*.xyz: no file matches (`*` matches any part of a name, `**` any folders)",
             "a[: not a valid pattern: Pattern syntax error near position 1: invalid range pattern",
         ]
@@ -169,4 +169,45 @@ fn input_names_are_relative_to_the_common_folder() {
     assert_eq!(names(&["own.jsonl", "../runs/a.jsonl"]), ["../runs/a.jsonl", "own.jsonl"]);
     assert_eq!(names(&["../runs/**/*.jsonl", "*.jsonl"]), ["../runs/a.jsonl", "../runs/deep/b.jsonl", "own.jsonl"]);
     assert_eq!(names(&["../runs/deep"]), ["../runs/deep/b.jsonl", "../runs/deep/c.json"]);
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+#[test]
+fn zstandard_is_read_by_its_first_bytes_frame_by_frame() {
+    let read =
+        |name: &str, bytes: &[u8]| read_within(name, bytes, 0, 100).map(|content| content.bytes).map_err(|e| e.to_string());
+    let skipped = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+    let both = [packed("one\n"), skipped, packed("two\n")].concat();
+    assert_eq!(read("a.jsonl", &both), Ok(b"one\ntwo\n".to_vec()));
+    assert_eq!(read("a.zst", b""), Ok(vec![]));
+    assert!(read("a.zst", b"{}\n").is_err_and(|error| error.ends_with("(is the .zst file complete?)")));
+    assert!(read("a.zst", &both[..6]).is_err_and(|error| error.starts_with("a.zst: cannot be decompressed: ")));
+    let large = packed(&"0".repeat(101));
+    assert_eq!(read("a.zst", &large), Err("a.zst: larger than 100 bytes when decompressed; --max-file allows more".to_owned()));
+}
+
+#[test]
+fn a_damaged_frame_leaves_what_is_before_it() {
+    let cut = [packed("one\n"), packed("two\n")[..9].to_vec()].concat();
+    let content = read_within("a.zst", &cut[..], 0, 100).expect("the first frame");
+    assert_eq!(content.bytes, b"one\n");
+    assert!(content.cut_off.is_some_and(|why| why.starts_with("the compressed file is cut off or damaged (")));
+}
+
+/// A frame of one block whose header promises 2⁶³ bytes.
+#[test]
+fn a_frame_that_lies_about_its_size_takes_no_memory() {
+    let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 63).to_le_bytes(), &[0x21, 0, 0], b"abcd"].concat();
+    assert!(read_within("a.zst", &frame[..], 0, 100).is_err());
+}
+
+#[test]
+fn a_rollout_and_its_compressed_form_are_one_transcript() {
+    let folder = folder(&["in/a.jsonl", "in/a.jsonl.zst", "in/b.jsonl.ZST", "in/c.txt.zst"]);
+    assert_eq!(names(&folder, &["in"]), ["in/a.jsonl", "in/b.jsonl.ZST"]);
+    assert_eq!(names(&folder, &["in/*"]), ["in/a.jsonl", "in/b.jsonl.ZST", "in/c.txt.zst"]);
+    assert_eq!(names(&folder, &["in/a.jsonl.zst"]), ["in/a.jsonl.zst"]);
 }

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use super::super::Note;
 use super::super::batch::Stamp;
-use super::record::{self, Compacted, Item, ItemMessage};
+use super::item::{self, Item, ItemMessage};
+use super::record::Compacted;
 use super::wire;
 use crate::transcript::conversation::{
     BlockId, Compaction, ConversationBuilder, ENCRYPTED_SUMMARY, Message, Origin, RecordedEdit, Role,
@@ -20,11 +21,17 @@ const BYTES_PER_TOKEN: u64 = 4;
 #[derive(Debug, Default)]
 pub struct History {
     blocks: HashMap<String, Vec<BlockId>>,
+    /// Who wrote the blocks that are not part of this session, because the parent compacted them away before it began.
+    forgotten: HashMap<String, Origin>,
 }
 
 impl History {
     pub fn add(&mut self, wire: String, block: BlockId) {
         self.blocks.entry(wire).or_default().push(block);
+    }
+
+    pub fn forget(&mut self, wire: String, origin: Origin) {
+        self.forgotten.insert(wire, origin);
     }
 }
 
@@ -32,6 +39,8 @@ impl History {
 #[derive(Debug)]
 pub struct PendingCompaction {
     pub compaction: Compaction,
+    /// The parent made it: it is no compaction of this session.
+    pub is_inherited: bool,
     summary: Option<BlockId>,
     /// Length in bytes of the JSON of everything except the summary.
     readable_bytes: usize,
@@ -71,7 +80,7 @@ pub fn read_compaction(
         summary_usage: None,
         line: at.line,
     };
-    PendingCompaction { compaction, summary: reader.summary, readable_bytes: reader.readable_bytes }
+    PendingCompaction { compaction, is_inherited: false, summary: reader.summary, readable_bytes: reader.readable_bytes }
 }
 
 /// Reads the items of a replacement history into messages.
@@ -87,7 +96,7 @@ struct HistoryReader<'h> {
 
 impl HistoryReader<'_> {
     fn item(&mut self, json: &RawValue, builder: &mut ConversationBuilder, notes: &mut Vec<Note>) {
-        match record::item(json) {
+        match item::item(json, self.at.line, notes) {
             Ok(Item::Compaction) => {
                 let block = builder.text(ENCRYPTED_SUMMARY, Origin::Compaction, self.at.line);
                 self.summary = Some(block);
@@ -106,7 +115,10 @@ impl HistoryReader<'_> {
     fn message(&mut self, message: ItemMessage, builder: &mut ConversationBuilder) {
         let role = if message.role == "assistant" { Role::Assistant } else { Role::User };
         for wire in message.content.into_iter().filter_map(wire::part) {
-            let block = self.find_original(&wire).unwrap_or_else(|| builder.block(wire, Origin::Compaction, self.at.line));
+            let block = self.find_original(&wire).unwrap_or_else(|| {
+                let origin = self.history.forgotten.get(&wire.to_string()).copied().unwrap_or(Origin::Compaction);
+                builder.block(wire, origin, self.at.line)
+            });
             self.push(role, block);
         }
     }

@@ -30,8 +30,9 @@ impl Response {
         is_prose && !text.trim().is_empty() && message.trim_end().ends_with(text.trim_end())
     }
 
-    /// Appends the response to the conversation. Returns the number of reasoning blocks without a known size.
-    pub fn close(self, builder: &mut ConversationBuilder) -> usize {
+    /// Appends the response to the conversation: as a call, unless the parent made the call. Returns the number of reasoning blocks
+    /// without a known size.
+    pub fn close(self, is_call: bool, builder: &mut ConversationBuilder) -> usize {
         let reasoning_tokens = self.usage.and_then(|usage| usage.reasoning);
         if let Some(tokens) = reasoning_tokens {
             // The record has one number for all of them; the first block gets it.
@@ -41,8 +42,11 @@ impl Response {
         }
         let Stamp { line, time } = self.at;
         let message = Message { role: Role::Assistant, is_string_content: false, blocks: self.blocks, time, line };
-        let call = Call { usage: self.usage, model: self.model, time, ..Call::default() };
-        builder.response(message, call);
+        if is_call {
+            builder.response(message, Call { usage: self.usage, model: self.model, time, ..Call::default() });
+        } else {
+            builder.message(message);
+        }
         if reasoning_tokens.is_some() { 0 } else { self.reasoning.len() }
     }
 }

@@ -1,9 +1,15 @@
 //! One test for each peculiarity of real rollouts; all lines are invented.
 
+mod fields;
+mod inherited;
+mod rewind;
+mod tools;
+mod usage;
+
 use serde_json::{Value, json};
 
 use super::{read, sniff};
-use crate::transcript::conversation::{BlockKind, Compaction, Conversation, Origin, RecordedEdit, Role, Usage};
+use crate::transcript::conversation::{Block, BlockKind, Compaction, Conversation, Origin, RecordedEdit, Role, Usage};
 use crate::transcript::format::ReadOptions;
 
 fn line(kind: &str, payload: Value) -> String {
@@ -360,7 +366,10 @@ fn unknown_records_are_counted_and_broken_ones_skipped() {
         item(json!({"type": "function_call", "name": "f"})),
         "{\"timestamp\":".to_owned(),
         line("world_state", json!({"full": true})),
-        line("event_msg", json!({"type": "thread_rolled_back", "num_turns": 2})),
+        line("event_msg", json!({"type": "exec_command_end"})),
+        line("hologram", json!({})),
+        line("hologram", json!([])),
+        line("event_msg", json!({"type": "hologram"})),
         assistant("done"),
     ];
     let (conversation, notes) = read_lines(&lines);
@@ -368,10 +377,11 @@ fn unknown_records_are_counted_and_broken_ones_skipped() {
     assert_eq!(
         notes,
         [
-            "from here on, 1 item(s) of type `hologram` were left out",
+            "from here on, 1 record(s) of type `response_item/hologram` were left out",
             "this `response_item` does not have the form that Codex writes (missing field `call_id`); it was skipped",
             "the line ends in the middle of a JSON value (cut off?); the line was skipped",
-            "the user went back 2 turn(s) here; these turns are still read",
+            "from here on, 2 record(s) of type `hologram` were left out",
+            "from here on, 1 record(s) of type `event_msg/hologram` were left out",
         ]
     );
 }

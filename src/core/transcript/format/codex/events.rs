@@ -1,0 +1,63 @@
+//! The names of events that Codex may record. Those named here repeat the conversation for the user interface, or report progress.
+
+/// Returns whether an event is known to hold nothing that the model reads.
+pub fn is_for_display(name: &str) -> bool {
+    let is_step = ["_begin", "_end", "_delta", "_started", "_updated", "_completed"].iter().any(|ending| name.ends_with(ending));
+    is_step || FOR_DISPLAY.contains(&name)
+}
+
+/// As seen in recordings, and named in the source of Codex 0.20 to 0.169.
+const FOR_DISPLAY: &[&str] = &[
+    "agent_message",
+    "agent_reasoning",
+    "agent_reasoning_raw_content",
+    "agent_reasoning_section_break",
+    "apply_patch_approval_request",
+    "background_event",
+    "collab_agent_spawn",
+    "context_compacted",
+    "conversation_path",
+    "deprecation_notice",
+    "dynamic_tool_call_request",
+    "dynamic_tool_call_response",
+    "elicitation_request",
+    "entered_review_mode",
+    "error",
+    "exec_approval_request",
+    "exited_review_mode",
+    "get_history_entry_response",
+    "guardian_assessment",
+    "guardian_warning",
+    "list_custom_prompts_response",
+    "list_skills_response",
+    "mcp_list_tools_response",
+    "mcp_startup_complete",
+    "mcp_startup_update",
+    "model_reroute",
+    "model_verification",
+    "plan_update",
+    "raw_response_item",
+    "realtime_conversation_closed",
+    "realtime_conversation_list_voices_response",
+    "realtime_conversation_realtime",
+    "realtime_conversation_sdp",
+    "request_permissions",
+    "request_user_input",
+    "safety_buffering",
+    "session_configured",
+    "shutdown_complete",
+    "skills_update_available",
+    "stream_error",
+    "stream_info",
+    "sub_agent_activity",
+    "task_complete",
+    "terminal_interaction",
+    "thread_settings_applied",
+    "turn_aborted",
+    "turn_complete",
+    "turn_diff",
+    "turn_moderation_metadata",
+    "user_message",
+    "view_image_tool_call",
+    "warning",
+];

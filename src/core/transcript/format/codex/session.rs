@@ -1,0 +1,51 @@
+//! Headers of sessions: `session_meta`.
+
+use serde_json::Value;
+
+use super::super::Note;
+use super::fields::Fields;
+use super::record::milliseconds;
+
+/// The header of a session. It is repeated when the session is resumed, and copied into its forks and children.
+#[derive(Debug, Clone, Default)]
+pub struct SessionMeta {
+    pub id: Option<String>,
+    /// When the session began, in milliseconds since 1970.
+    pub began: Option<i64>,
+    pub cwd: Option<String>,
+    /// The system prompt.
+    pub instructions: Option<String>,
+    /// The session from which it was forked, or whose agent began it.
+    pub parent: Option<String>,
+    /// The first ordinal that is not copied from the parent.
+    pub first_own_ordinal: Option<u64>,
+    /// The history of the parent stays in the parent's file.
+    pub has_base: bool,
+}
+
+impl SessionMeta {
+    pub fn new(fields: &Fields, notes: &mut Vec<Note>) -> Self {
+        let base = fields.object("history_base", notes);
+        let base_end = base.as_ref().and_then(|base| base.get("end_ordinal_exclusive", notes));
+        Self {
+            id: fields.get("id", notes),
+            began: fields.get::<String>("timestamp", notes).and_then(|time| milliseconds(&time)),
+            cwd: fields.get("cwd", notes),
+            instructions: match fields.value("base_instructions") {
+                Value::String(text) => Some(text),
+                Value::Object(object) => object.get("text").and_then(Value::as_str).map(str::to_owned),
+                _ => None,
+            },
+            parent: parent(fields, notes),
+            first_own_ordinal: fields.get("subagent_history_start_ordinal", notes).or(base_end),
+            has_base: base.is_some(),
+        }
+    }
+}
+
+/// A fork names its parent in `forked_from_id`, a child also or only in its `source`.
+fn parent(fields: &Fields, notes: &mut Vec<Note>) -> Option<String> {
+    let named = fields.get("forked_from_id", notes).or_else(|| fields.get("parent_thread_id", notes));
+    let spawned = || fields.value("source").pointer("/subagent/thread_spawn/parent_thread_id")?.as_str().map(str::to_owned);
+    named.or_else(spawned).filter(|id: &String| !id.is_empty())
+}
