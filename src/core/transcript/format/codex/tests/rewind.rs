@@ -13,7 +13,7 @@ fn turn(id: &str) -> String {
 
 /// Returns the texts of every conversation, the notes, and the number of calls.
 fn read_all(lines: &[String]) -> Vec<(String, Vec<String>)> {
-    let reading = read(lines.join("\n").as_bytes(), &ReadOptions { branches: Branches::All });
+    let reading = read(lines.join("\n").as_bytes(), &ReadOptions { branches: Branches::All, ..ReadOptions::default() });
     reading.conversations.iter().map(|conversation| (conversation.name.clone(), shape(conversation))).collect()
 }
 
