@@ -1,6 +1,6 @@
 //! Reads JSON Lines as they occur in real files.
 //!
-//! It handles two objects on one line, a last line that is cut off, lone surrogates, a missing final newline, a byte-order mark, blank
+//! It handles two objects on one line, the first of which may break off, a last line that is cut off, lone surrogates, a missing final newline, a byte-order mark, blank
 //! lines, and lines of 50 MB.
 
 use std::borrow::Cow;
@@ -27,8 +27,8 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     .filter(|(_, line)| !line.is_empty())
 }
 
-/// Returns the values on one line: usually one, but more if records were written without a line break. An unreadable rest becomes a
-/// note; the values before it are kept.
+/// Returns the values on one line: usually one, but more if records were written without a line break. What is unreadable becomes a
+/// note; the values before it are kept, and so is a record that was appended behind one that breaks off.
 pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Note>) -> Vec<T> {
     let line = match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),
@@ -40,11 +40,15 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
     };
     let line = replace_lone_surrogates(line);
     let mut values = Vec::new();
-    for value in serde_json::Deserializer::from_str(&line).into_iter::<T>() {
+    let mut stream = serde_json::Deserializer::from_str(&line).into_iter::<T>();
+    while let Some(value) = stream.next() {
         match value {
             Ok(value) => values.push(value),
             Err(error) => {
-                notes.push(Note::skipped(number, skip_message(&error, values.len())));
+                let behind =
+                    if error.is_data() { Vec::new() } else { behind_torn(&line[stream.byte_offset()..], error.is_eof()) };
+                notes.push(Note::skipped(number, skip_message(&error, values.len(), behind.len())));
+                values.extend(behind);
                 break;
             }
         }
@@ -52,8 +56,28 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
     values
 }
 
-/// Returns the text of a note about an unreadable line, of which `read` values were read.
-fn skip_message(error: &serde_json::Error, read: usize) -> String {
+/// Returns the records that were appended behind a record that breaks off, as after a crash: the first that are whole to the end of the
+/// line. If the line also ends too early, its last inner object would look like that. So the record must then begin with the key with
+/// which the torn one begins.
+fn behind_torn<T: DeserializeOwned>(torn: &str, ends_early: bool) -> Vec<T> {
+    let torn = torn.trim_start();
+    let first_key = torn.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key);
+    for (at, _) in torn.match_indices("{\"").filter(|(at, _)| *at > 0) {
+        let rest = &torn[at..];
+        let key = rest.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key);
+        if ends_early && key != first_key {
+            continue;
+        }
+        let whole: Result<Vec<T>, _> = serde_json::Deserializer::from_str(rest).into_iter().collect();
+        if let Ok(records) = whole {
+            return records;
+        }
+    }
+    Vec::new()
+}
+
+/// Returns the text of a note about an unreadable line, of which `read` values were read before it and `behind` after it.
+fn skip_message(error: &serde_json::Error, read: usize, behind: usize) -> String {
     let reason = if error.is_eof() {
         "the line ends in the middle of a JSON value (cut off?)".to_owned()
     } else {
@@ -66,8 +90,9 @@ fn skip_message(error: &serde_json::Error, read: usize) -> String {
             None => format!("not valid JSON at column {}: {cause}", error.column()),
         }
     };
-    match read {
-        0 => format!("{reason}; the line was skipped"),
+    match (read, behind) {
+        (_, 1..) => format!("{reason}; the record behind it on the line was kept"),
+        (0, 0) => format!("{reason}; the line was skipped"),
         _ => format!("{reason}; the values before it on the line were kept"),
     }
 }
@@ -146,6 +171,19 @@ mod tests {
         let (values, notes) = read(r#"{"a":1}{"b":"#);
         assert_eq!(values, [json!({"a":1})]);
         assert_eq!(notes, ["the line ends in the middle of a JSON value (cut off?); the values before it on the line were kept"]);
+    }
+
+    #[test]
+    fn a_record_behind_a_torn_one_is_kept() {
+        let kept = "the record behind it on the line was kept";
+        for torn in [r#"{"a":"x{"b":2}"#, r#"{"a":[1,{"c":3},{"b{"a":1}{"b":2}"#, r#"{"b":{"b":2}"#] {
+            let (values, notes) = read(torn);
+            assert_eq!(values.last(), Some(&json!({"b":2})), "{torn}");
+            assert!(notes.len() == 1 && notes[0].ends_with(kept), "{notes:?}");
+        }
+        for cut in [r#"{"a":{"b":2}"#, r#"{"a":"x","b":{"c":1}} {"d":"{"#, r#"{"a":x,"b":{"c":1}}"#] {
+            assert!(!read(cut).1[0].ends_with(kept), "{cut}");
+        }
     }
 
     #[test]
