@@ -8,10 +8,12 @@ mod claude_code;
 mod codex;
 pub mod jsonl;
 mod messages;
+mod notes;
 mod openai_chat;
 mod openai_wire;
 mod python;
 mod sdk;
+mod wire_usage;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

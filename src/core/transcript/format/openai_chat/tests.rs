@@ -1,5 +1,9 @@
 //! One test for each form and peculiarity of the known files; all messages are invented.
 
+mod fields;
+mod requests;
+mod text_calls;
+
 use serde_json::{Value, json};
 
 use super::{read, sniff};
@@ -138,7 +142,7 @@ fn content_may_be_a_list_of_parts() {
     let conversation = &reading.conversations[0];
     assert_eq!(shape(conversation), ["u: look [image]", "a: [use a]", "u: [result a: one]"]);
     assert_eq!(conversation.block(conversation.messages[2].blocks[0]).wire["content"], json!([{"type": "text", "text": "one"}]));
-    assert_eq!(reading.notes[0].what, "1 part(s) of this message are neither text nor image; they were left out");
+    assert_eq!(reading.notes[0].what, "a part of type `input_audio` is neither text nor image; it was left out");
 }
 
 #[test]
