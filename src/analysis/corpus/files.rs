@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use super::{Corpus, ReadSpec, Selection, Unread};
-use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
+use crate::transcript::conversation::{Conversation, Origin};
+use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading, Verdict};
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::util::ValueError;
 use crate::util::text::plural;
@@ -103,13 +104,20 @@ impl FileCorpus {
         if bytes.trim_ascii().is_empty() {
             return failed("the file is empty".to_owned());
         }
-        let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
-            return failed(unknown_format(bytes, is_explicit));
+        let (format, is_sure) = match self.format.map_or_else(|| format::recognise(&self.inputs[at].name, bytes), Verdict::Sure) {
+            Verdict::Sure(format) => (format, true),
+            Verdict::Maybe(format) => (format, false),
+            Verdict::Unread(kind) if is_explicit => return failed(format!("{kind}, not read yet")),
+            Verdict::Unread(kind) => return failed(format!("skipped: {kind}, not read yet")),
+            Verdict::No => return failed(unknown_format(bytes, is_explicit)),
         };
         let mut reading = (format.read)(bytes, &ReadOptions { branches: self.branches });
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
-        if reading.conversations.is_empty() {
+        if !is_read(&reading) {
+            if !is_sure {
+                return failed(unknown_format(bytes, is_explicit));
+            }
             let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
             let first = first.unwrap_or_default();
             return failed(format!("no conversation found in it, read as {}{first}", format.name));
@@ -139,11 +147,26 @@ fn session(input: &Input) -> String {
     name.strip_suffix(".jsonl").unwrap_or(name).to_owned()
 }
 
+/// Whether a reading has a conversation. One of which every message was skipped has only what the harness added.
+fn is_read(reading: &Reading) -> bool {
+    let is_skipped = reading.notes.iter().any(|note| note.level == Level::Skipped);
+    let is_said = |conversation: &Conversation| {
+        let mut blocks = conversation.messages.iter().flat_map(|message| &message.blocks);
+        blocks.any(|id| matches!(conversation.block(*id).origin, Origin::User | Origin::Agent | Origin::Tool))
+    };
+    reading.conversations.iter().any(|conversation| !is_skipped || is_said(conversation))
+}
+
+/// Largest file that is read in every format to find one that reads it.
+const TRIED: usize = 50 << 20;
+
 fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {
     if !is_explicit {
         return "skipped, not a transcript in a known format".to_owned();
     }
     let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let binary = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
-    format!("{binary}not a transcript in a known format ({known}); --format NAME reads it anyway")
+    let reads = if bytes.len() > TRIED { None } else { format::readable_as(bytes).next() };
+    let offer = reads.map(|format| format!("; --format {} reads it anyway", format.name)).unwrap_or_default();
+    format!("{binary}not a transcript in a known format ({known}){offer}")
 }

@@ -26,11 +26,10 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::notes::Notes;
-use super::{Format, Note, ReadOptions, Reading, jsonl};
+use super::{Format, Note, ReadOptions, Reading, head, jsonl};
 use crate::transcript::conversation::Conversation;
 use dialogue::Dialogue;
 use requests::{Chains, Response};
@@ -69,7 +68,7 @@ struct Recorded {
 
 fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
     let mut notes = Notes::default();
-    let mut file = File { is_lines: is_lines(bytes), ..File::default() };
+    let mut file = File { is_lines: head::is_lines(bytes), ..File::default() };
     if file.is_lines {
         for (line, text) in jsonl::lines(bytes) {
             for value in jsonl::values::<Value>(line, text, &mut notes.lines) {
@@ -80,13 +79,6 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
         file.read_document(bytes, &mut notes);
     }
     Reading { conversations: file.finish(&mut notes), notes: notes.finish() }
-}
-
-/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off).
-fn is_lines(bytes: &[u8]) -> bool {
-    let mut lines = jsonl::lines(bytes).map(|(_, line)| line).take(3).peekable();
-    let is_object = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
-    lines.peek().is_some_and(|line| line.starts_with(b"{")) && lines.any(is_object)
 }
 
 /// What was read of a file.
