@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
+use super::request_files::{Part, RequestFiles};
 use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::conversation::{Conversation, Origin};
-use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading, Verdict};
+use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::util::ValueError;
 use crate::util::text::plural;
@@ -22,6 +23,7 @@ pub struct FileCorpus {
     max_bytes: u64,
     selection: Selection,
     only_files: bool,
+    requests: RequestFiles,
 }
 
 impl FileCorpus {
@@ -42,7 +44,16 @@ impl FileCorpus {
         if let Some(limit) = read.newest {
             keep_newest(&mut inputs, limit);
         }
-        Ok(Self { inputs, errors, format, branches: read.branches, max_bytes, selection, only_files: false })
+        Ok(Self {
+            inputs,
+            errors,
+            format,
+            branches: read.branches,
+            max_bytes,
+            selection,
+            only_files: false,
+            requests: RequestFiles::default(),
+        })
     }
 
     /// Rejects pipes, sockets and devices: reading them may never end.
@@ -111,7 +122,11 @@ impl FileCorpus {
             Verdict::Unread(kind) => return failed(format!("skipped: {kind}, not read yet")),
             Verdict::No => return failed(unknown_format(bytes, is_explicit)),
         };
-        let mut reading = (format.read)(bytes, &ReadOptions { branches: self.branches });
+        let mut reading = match self.part(at, format, bytes) {
+            Some(Part::Earlier(last)) => return Err(Unread::Joined(self.inputs[last].name.clone())),
+            Some(Part::Last(earlier)) => self.joined(&earlier, at, bytes),
+            None => (format.read)(bytes, &ReadOptions { branches: self.branches }),
+        };
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
         if !is_read(&reading) {
@@ -124,6 +139,35 @@ impl FileCorpus {
         }
         reading.conversations.retain(|conversation| self.selection.takes(conversation));
         if reading.conversations.is_empty() { Err(Unread::Unwanted) } else { Ok(reading) }
+    }
+}
+
+impl FileCorpus {
+    /// Returns the part of a file in a conversation of which each request has a file; `None` if it is a transcript by itself.
+    fn part(&self, at: usize, format: &Format, bytes: &[u8]) -> Option<Part> {
+        let is_alone = |input: &Input| input.name == "-" || input.is_special();
+        if is_alone(&self.inputs[at]) || !format.has_logs() {
+            return None;
+        }
+        LoggedRequest::new(bytes)?;
+        let request = |other: usize| {
+            let content = if is_alone(&self.inputs[other]) { None } else { self.content(other).ok() };
+            LoggedRequest::new(&content?.bytes)
+        };
+        self.requests.part(&self.names(), at, request)
+    }
+
+    /// Reads the requests of a conversation.
+    fn joined(&self, earlier: &[usize], at: usize, bytes: &[u8]) -> Reading {
+        let contents: Vec<(&str, Content)> =
+            earlier.iter().filter_map(|file| Some((self.inputs[*file].name.as_str(), self.content(*file).ok()?))).collect();
+        let files = contents.iter().map(|(name, content)| (*name, content.bytes.as_slice()));
+        let mut reading = format::read_files(&files.chain([(self.inputs[at].name.as_str(), bytes)]).collect::<Vec<_>>());
+        let others = plural(contents.len(), "other file");
+        reading
+            .notes
+            .push(Note::info(1, format!("the earlier requests of this conversation are in {others}; they were read with it")));
+        reading
     }
 }
 

@@ -22,6 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::transcript::conversation::Conversation;
 
+pub use openai_chat::files::{LoggedRequest, read_files};
+
 /// A note about a place in a file: a skipped line, a branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -96,6 +98,13 @@ pub struct Format {
     pub read: fn(&[u8], &ReadOptions) -> Reading,
     /// Where harnesses save sessions in this format.
     pub folders: &'static [SessionFolder],
+}
+
+impl Format {
+    /// Returns whether files of this format can be requests with their responses ([`LoggedRequest`]).
+    pub fn has_logs(&self) -> bool {
+        self.name == openai_chat::FORMAT.name
+    }
 }
 
 /// A folder in which a harness saves its sessions.

@@ -14,6 +14,7 @@
 //! it.
 
 mod dialogue;
+pub mod files;
 mod message;
 mod peek;
 mod reasoning;

@@ -34,10 +34,21 @@ pub struct Exchange {
     response: Response,
 }
 
+impl Exchange {
+    /// Returns the messages of the request, and the one of the response.
+    pub fn parts(&self) -> (&[Value], Option<&Value>) {
+        (&self.messages, self.message.as_ref())
+    }
+}
+
+/// Returns whether a record has a response beside its request.
+pub fn is_logged(record: &Value) -> bool {
+    record.get("response").or_else(|| record.get("choices")).is_some()
+}
+
 /// Takes a request with a response out of a record; `None` if it is none.
 pub fn take(record: &mut Value) -> Option<Exchange> {
-    record.get("response").or_else(|| record.get("choices"))?;
-    let messages = super::take_messages(record)?;
+    let messages = if is_logged(record) { super::take_messages(record)? } else { return None };
     let whole = record.get("response").filter(|response| response.is_object()).unwrap_or(record);
     let message = ["/choices/0/message", "/message"].iter().find_map(|path| whole.pointer(path)).or(Some(whole));
     let message = match record.get("response") {

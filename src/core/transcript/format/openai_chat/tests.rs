@@ -1,6 +1,7 @@
 //! One test for each form and peculiarity of the known files; all messages are invented.
 
 mod fields;
+mod files;
 mod requests;
 mod text_calls;
 
