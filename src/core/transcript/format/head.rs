@@ -42,11 +42,13 @@ pub fn records(bytes: &[u8]) -> Vec<Value> {
     }
 }
 
-/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off).
+/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off), and the file is not
+/// one document on several lines.
 pub fn is_lines(bytes: &[u8]) -> bool {
-    let mut lines = jsonl::lines(bytes).map(|(_, line)| line).take(3).peekable();
-    let is_object = |line: &[u8]| line.starts_with(b"{") && serde_json::from_str::<IgnoredAny>(&text(line)).is_ok();
-    lines.peek().is_some_and(|line| line.starts_with(b"{")) && lines.any(is_object)
+    let is_json = |bytes: &[u8]| serde_json::from_str::<IgnoredAny>(&text(bytes)).is_ok();
+    let lines: Vec<&[u8]> = jsonl::lines(bytes).map(|(_, line)| line).take(3).collect();
+    let Some(whole) = lines.iter().position(|line| line.starts_with(b"{") && is_json(line)) else { return false };
+    lines[0].starts_with(b"{") && (whole == 0 || !is_json(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)))
 }
 
 /// How a record fits a format.
@@ -192,6 +194,7 @@ mod tests {
         assert_eq!(records(b"{\"a\": 1}\n{\"b\": 2} {\"c\": 3}\n"), [json!({"a": 1}), json!({"b": 2}), json!({"c": 3})]);
         assert_eq!(records(b"[\n{\"a\": 1},\n{\"b\": [2]}]"), [json!({"a": 1}), json!({"b": [2]})]);
         assert_eq!(records(b"{\n\"a\": {\n\"b\": null}}"), [json!({"a": {"b": null}})]);
+        assert_eq!(records(b"{\"a\": [\n{\"b\": 1}\n]}"), [json!({"a": [{"b": 1}]})]);
         assert_eq!(records(b"{\"a\": 1, \"b\n{\"c\": 3}"), [json!({"a": 1}), json!({"c": 3})], "the first line is cut off");
         for none in [&b""[..], b"\xFF\xFE", b"Dear diary,", b"null"] {
             assert!(records(none).is_empty(), "{none:?}");

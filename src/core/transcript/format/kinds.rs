@@ -10,8 +10,8 @@ struct Kind {
     name: &'static str,
     /// What marks it. One of these must hold for one of the first records: every condition of it, separated by spaces.
     ///
-    /// `a.b` is a field that is not null, where a list stands for each of its elements. `=`, `^=` and `$=` compare its text: equal,
-    /// begins with, ends with. `file=` compares the name of the file.
+    /// `a.b` is a field that is not null; of a list, each element is looked at. `=`, `^=` and `$=` compare its text: equal, begins
+    /// with, ends with. `file=` compares the name of the file.
     marks: &'static [&'static str],
 }
 
@@ -84,6 +84,7 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "a log of requests to an API",
         marks: &[
+            "messages.role response.content.type",
             "body.messages.role",
             "request.messages.role",
             "request.body.messages.role",

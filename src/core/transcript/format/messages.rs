@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::head::{Fit, are_of};
 use super::notes::Notes;
-use super::{Format, Note, ReadOptions, Reading, SessionFolder, jsonl, sdk, wire_usage};
+use super::{Format, Note, ReadOptions, Reading, SessionFolder, head, jsonl, sdk, wire_usage};
 use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
@@ -54,6 +54,8 @@ fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
 fn sniff(bytes: &[u8]) -> bool {
     let mut ignored = Vec::new();
     let first: Vec<Value> = match document::read(bytes, SNIFFED) {
+        // Several documents, one a line, are a log of requests: only the first would be read.
+        Some(_) if head::is_lines(bytes) && jsonl::lines(bytes).nth(1).is_some() => return false,
         Some(document) => {
             let texts = document.messages.iter().map(|(line, raw)| (*line, raw.get().as_bytes()));
             texts.flat_map(|(line, text)| jsonl::values(line, text, &mut ignored)).collect()
