@@ -129,10 +129,10 @@ impl FileCorpus {
         };
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
+        if !is_sure && reading.calls() == 0 {
+            return failed(unknown_format(bytes, is_explicit));
+        }
         if !is_read(&reading) {
-            if !is_sure {
-                return failed(unknown_format(bytes, is_explicit));
-            }
             let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
             let first = first.unwrap_or_default();
             return failed(format!("no conversation found in it, read as {}{first}", format.name));

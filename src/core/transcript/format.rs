@@ -126,7 +126,7 @@ pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, openai_chat
 pub enum Verdict {
     /// A transcript of this format.
     Sure(&'static Format),
-    /// Perhaps one of this format: it is one if a conversation can be read.
+    /// Perhaps one of this format: it is one if a call of a model can be read.
     Maybe(&'static Format),
     /// A kind that is known by this name, with its article, and that no reader reads yet.
     Unread(&'static str),

@@ -42,13 +42,14 @@ pub fn records(bytes: &[u8]) -> Vec<Value> {
     }
 }
 
-/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off), and the file is not
-/// one document on several lines.
+/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off or no record), and the
+/// file is not one document on several lines.
 pub fn is_lines(bytes: &[u8]) -> bool {
     let is_json = |bytes: &[u8]| serde_json::from_str::<IgnoredAny>(&text(bytes)).is_ok();
     let lines: Vec<&[u8]> = jsonl::lines(bytes).map(|(_, line)| line).take(3).collect();
     let Some(whole) = lines.iter().position(|line| line.starts_with(b"{") && is_json(line)) else { return false };
-    lines[0].starts_with(b"{") && (whole == 0 || !is_json(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)))
+    let begins_document = lines[0].starts_with(b"[") && !is_json(lines[0]);
+    !begins_document && (whole == 0 || !is_json(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)))
 }
 
 /// How a record fits a format.
@@ -195,6 +196,7 @@ mod tests {
         assert_eq!(records(b"[\n{\"a\": 1},\n{\"b\": [2]}]"), [json!({"a": 1}), json!({"b": [2]})]);
         assert_eq!(records(b"{\n\"a\": {\n\"b\": null}}"), [json!({"a": {"b": null}})]);
         assert_eq!(records(b"{\"a\": [\n{\"b\": 1}\n]}"), [json!({"a": [{"b": 1}]})]);
+        assert_eq!(records(b"null\n{\"c\": 3}"), [Value::Null, json!({"c": 3})]);
         assert_eq!(records(b"{\"a\": 1, \"b\n{\"c\": 3}"), [json!({"a": 1}), json!({"c": 3})], "the first line is cut off");
         for none in [&b""[..], b"\xFF\xFE", b"Dear diary,", b"null"] {
             assert!(records(none).is_empty(), "{none:?}");

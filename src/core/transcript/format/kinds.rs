@@ -131,9 +131,9 @@ const KINDS: &[Kind] = &[
 /// What marks a record of Claude Code. Its reader also takes any record with a type and an id for one, and logs have both.
 const CLAUDE_CODE: &[&str] = &[
     "uuid isSidechain",
-    "uuid message.content",
-    "sessionId message.content",
-    "session_id message.content",
+    "uuid message.role message.content",
+    "sessionId message.role message.content",
+    "session_id message.role message.content",
     "type=system subtype uuid",
     "type=attachment attachment",
     "type=progress data uuid",

@@ -113,11 +113,12 @@ impl File {
 
     /// Adds a request, a conversation of this name, or a message.
     fn add(&mut self, mut value: Value, line: u32, name: String, notes: &mut Notes) {
+        let is_run = text_calls::is_run(&value);
         if let Some(exchange) = requests::take(&mut value) {
             self.chains.add(exchange, line, name, notes);
         } else if let Some(messages) = take_messages(&mut value) {
             let recorded = messages.into_iter().map(|value| Recorded { line, value, response: None }).collect();
-            self.conversations.extend(conversation(name, recorded, notes));
+            self.conversations.extend(conversation(name, recorded, is_run, notes));
         } else {
             self.main.push(Recorded { line, value, response: None });
         }
@@ -126,13 +127,13 @@ impl File {
     fn finish(self, notes: &mut Notes) -> Vec<Conversation> {
         let mut conversations = self.conversations;
         for (name, messages) in self.chains.finish() {
-            conversations.extend(conversation(name, messages, notes));
+            conversations.extend(conversation(name, messages, false, notes));
         }
         // A single document on one line is named `main`, not by its line.
         if let ([only], true) = (conversations.as_mut_slice(), self.is_lines && self.main.is_empty()) {
             only.name = "main".to_owned();
         }
-        conversations.extend(conversation("main".to_owned(), self.main, notes));
+        conversations.extend(conversation("main".to_owned(), self.main, false, notes));
         conversations
     }
 }
@@ -162,8 +163,8 @@ fn take_messages(value: &mut Value) -> Option<Vec<Value>> {
     }
 }
 
-fn conversation(name: String, messages: Vec<Recorded>, notes: &mut Notes) -> Option<Conversation> {
-    let mut dialogue = Dialogue::new(name, text_calls::are_in(&messages));
+fn conversation(name: String, messages: Vec<Recorded>, is_run: bool, notes: &mut Notes) -> Option<Conversation> {
+    let mut dialogue = Dialogue::new(name, text_calls::are_in(&messages, is_run));
     messages.into_iter().for_each(|message| dialogue.read(message, notes));
     dialogue.finish(notes)
 }

@@ -1,10 +1,15 @@
 //! Calls that a model writes as text: mini-swe-agent runs the only bash block of a response, and sends what it printed as the next
 //! user message. So that message is a result, not a text that a person typed.
 
+use serde_json::Value;
+
 use super::Recorded;
 
 /// Info strings of a block that is run. Newer versions have one of their own, so that quoted shell code is not run.
 const LANGUAGES: [&str; 2] = ["bash", "mswea_bash_command"];
+
+/// Bytes after the opening marks in which the language and the end of its line must be, so that a long line is not searched each time.
+const LONGEST_LANGUAGE: usize = 40;
 
 /// Beginning of what it sends back. Other chats also have bash blocks, but no message like this after them.
 const OBSERVATION: &str = "<returncode>";
@@ -23,15 +28,22 @@ pub struct Action<'a> {
     pub after: &'a str,
 }
 
-/// Returns whether the calls of these messages are text: one is answered as mini-swe-agent does, and none is a call of the API.
-pub fn are_in(messages: &[Recorded]) -> bool {
+/// Returns whether a document says that it is a run of mini-swe-agent.
+pub fn is_run(document: &Value) -> bool {
+    let format = document.get("trajectory_format").and_then(Value::as_str);
+    format.is_some_and(|format| format.starts_with("mini-swe-agent")) || document.pointer("/info/mini_version").is_some()
+}
+
+/// Returns whether the calls of these messages are text: none is a call of the API, and one is answered as mini-swe-agent does. In a run
+/// that says that it is one, any user message after it is an answer, because every configuration has its own words.
+pub fn are_in(messages: &[Recorded], is_run: bool) -> bool {
     let has_calls = |message: &Recorded| message.value.get("tool_calls").is_some_and(|calls| !calls.is_null());
     let text = |message: &Recorded, role: &str| {
         (message.value.get("role")? == role).then(|| super::message::text(message.value.get("content")?)).flatten()
     };
     let is_answered = |pair: &[Recorded]| {
         text(&pair[0], "assistant").is_some_and(|text| action(&text).is_some())
-            && text(&pair[1], "user").is_some_and(|text| text.trim_start().starts_with(OBSERVATION))
+            && text(&pair[1], "user").is_some_and(|text| is_run || text.trim_start().starts_with(OBSERVATION))
     };
     !messages.iter().any(has_calls) && messages.windows(2).any(is_answered)
 }
@@ -54,11 +66,12 @@ fn blocks(text: &str) -> impl Iterator<Item = Action<'_>> {
         loop {
             let open = from + text[from..].find("```")?;
             let inside = open + 3;
-            let line_end = inside + text[inside..].find('\n')?;
-            if !LANGUAGES.contains(&text[inside..line_end].trim()) {
+            let line = text.as_bytes()[inside..].iter().take(LONGEST_LANGUAGE).position(|byte| *byte == b'\n');
+            let line_end = line.map(|length| inside + length);
+            let Some(line_end) = line_end.filter(|end| LANGUAGES.contains(&text[inside..*end].trim())) else {
                 from = inside;
                 continue;
-            }
+            };
             // The line break before the end belongs to it, so an empty command begins with it.
             let close = line_end + text[line_end..].find("\n```")?;
             from = close + 4;
@@ -82,5 +95,6 @@ mod tests {
             assert_eq!(action(none), None, "{none}");
         }
         assert_eq!(action("```bash\n```"), found("", "", ""));
+        assert_eq!(action(&format!("{}\n", "`".repeat(3_000_000))), None, "in linear time");
     }
 }

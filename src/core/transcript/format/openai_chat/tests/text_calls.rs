@@ -46,6 +46,15 @@ fn observations_are_results_of_the_bash_block() {
 }
 
 #[test]
+fn a_run_that_says_so_may_have_its_own_words() {
+    let messages = [user("fix it"), act("ls"), user("Observation: a.py")];
+    let results = |document: Value| read_json(&document).conversations[0].tool_results();
+    assert_eq!(results(json!({"info": {"mini_version": "1.9"}, "messages": messages})), 1);
+    assert_eq!(results(json!({"trajectory_format": "mini-swe-agent-1", "messages": messages})), 1);
+    assert_eq!(results(json!({"info": {}, "messages": messages})), 0);
+}
+
+#[test]
 fn the_raw_response_in_a_message_has_its_usage() {
     let mut answer = act("ls");
     answer["extra"] = json!({"response": {"model": "m-1", "usage": {"prompt_tokens": 10, "completion_tokens": 7}}});
