@@ -9,7 +9,7 @@ use crate::support::transcripts::{assert_api_valid, folder, read};
 const EXPECTED: [(&str, [usize; 4]); 10] = [
     ("openai-chat-derived/mise-b8-f187.jsonl", [1, 279, 174, 174]),
     ("openai-chat/tau-gpt-4o-airline.json", [200, 5308, 1164, 1164]),
-    ("mini-swe-agent/github_issue.traj.json", [1, 22, 0, 0]),
+    ("mini-swe-agent/github_issue.traj.json", [1, 22, 10, 10]),
     ("openhands-llm-log/fncall-llm-message.json", [1, 14, 6, 6]),
     ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015025.972.json", [1, 2, 0, 0]),
     ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015029.090.json", [1, 4, 1, 1]),

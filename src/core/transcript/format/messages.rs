@@ -5,7 +5,7 @@
 //! the file has no times; usage, model and id are read where a recorder kept whole responses. Content is a string or a list of blocks. A block may be an SDK object printed by Python
 //! (`json.dumps(message, default=str)`); it is read as the original block.
 
-mod document;
+pub mod document;
 
 use serde_json::{Map, Value};
 

@@ -96,7 +96,7 @@ struct File {
 impl File {
     fn read_document(&mut self, bytes: &[u8], notes: &mut Notes) {
         match document(bytes) {
-            Err(note) => notes.lines.push(note),
+            Err(note) => self.read_broken(bytes, note, notes),
             Ok(Value::Array(elements)) => {
                 let mut names = UsedNames::default();
                 for (index, element) in elements.into_iter().enumerate() {
@@ -109,6 +109,22 @@ impl File {
             }
             Ok(value) => self.add(value, DOCUMENT_LINE, "main".to_owned(), notes),
         }
+    }
+
+    /// Reads the messages or conversations before the place where a document breaks off; the note says why it cannot be read whole.
+    fn read_broken(&mut self, bytes: &[u8], why: Note, notes: &mut Notes) {
+        let document = super::messages::document::read(bytes, usize::MAX);
+        let whole = document.map(|document| document.messages).unwrap_or_default();
+        if whole.is_empty() {
+            return notes.lines.push(why);
+        }
+        for (index, (line, raw)) in whole.into_iter().enumerate() {
+            for value in jsonl::values(line, raw.get().as_bytes(), &mut notes.lines) {
+                self.add(value, line, index.to_string(), notes);
+            }
+        }
+        let what = "the document breaks off here; what is before it was read";
+        notes.lines.push(Note { what: what.to_owned(), ..why });
     }
 
     /// Adds a request, a conversation of this name, or a message.

@@ -196,6 +196,19 @@ fn malformed_chats_are_noted() {
 }
 
 #[test]
+fn a_document_that_breaks_off_keeps_what_is_before() {
+    let cut = |whole: &Value, end: &str| {
+        let text = whole.to_string();
+        read(format!("{}{end}", &text[..text.len() - 2]).as_bytes(), &ReadOptions::default())
+    };
+    let reading = cut(&json!({"messages": [user("go"), assistant("done")]}), ",{\"role\":\"us");
+    assert_eq!(shape(&reading.conversations[0]), ["u: go", "a: done"]);
+    assert_eq!(reading.notes[0].what, "the document breaks off here; what is before it was read");
+    let reading = cut(&json!([{"traj": [user("go"), assistant("done")]}, {"traj": [user("so")]}]), "");
+    assert_eq!((names(&reading), reading.notes.len()), (vec!["0"], 1));
+}
+
+#[test]
 fn chat_sniffing_does_not_claim_other_formats() {
     let block = |kind: &str| json!({"role": "assistant", "content": [{"type": kind}]});
     for kind in ["tool_use", "tool_result", "thinking"] {
