@@ -22,7 +22,10 @@ const KINDS: &[Kind] = &[
         marks: &["uuid sessionId message.parts", "uuid sessionId systemPayload", "uuid sessionId provenance"],
     },
     Kind { name: "a Gemini CLI chat", marks: &["sessionId projectHash", "type=gemini timestamp"] },
-    Kind { name: "a Gemini API conversation", marks: &["role=model parts", "contents.parts", "history.parts"] },
+    Kind {
+        name: "a Gemini API conversation",
+        marks: &["role=model parts", "contents.role contents.parts", "history.role history.parts"],
+    },
     Kind { name: "an opencode export", marks: &["info.id^=ses_", "messages.info.sessionID^=ses_"] },
     Kind {
         name: "a part of opencode's storage",
@@ -52,11 +55,15 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "an OpenHands event log",
         marks: &[
-            "kind$=Event source timestamp",
-            "history.kind$=Event",
-            "action args source",
-            "observation extras source",
-            "history.action history.source",
+            "kind$=Event source=agent timestamp",
+            "kind$=Event source=user timestamp",
+            "kind$=Event source=environment timestamp",
+            "history.kind$=Event history.source",
+            "action args source=agent",
+            "action args source=user",
+            "observation extras source=agent",
+            "observation extras source=environment",
+            "history.action history.args history.source",
         ],
     },
     Kind {
@@ -70,7 +77,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a Cline CLI session",
-        marks: &["sessionId updated_at messages.role", "sessionId agent messages.role", "messages.modelInfo messages.metrics"],
+        marks: &["sessionId agent updated_at messages.role", "messages.modelInfo messages.metrics"],
     },
     Kind {
         name: "a Cline task",
@@ -223,7 +230,10 @@ mod tests {
             ("a pi session", json!({"timestamp": "t", "cwd": "/w", "id": "s", "type": "session"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
             ("a SWE-agent trajectory", json!({"history": [{"role": "system", "agent": "main"}], "trajectory": []})),
-            ("a Cline CLI session", json!({"messages": [{"role": "user"}], "agent": "lead", "sessionId": "s"})),
+            (
+                "a Cline CLI session",
+                json!({"messages": [{"role": "user"}], "updated_at": "t", "agent": "lead", "sessionId": "s"}),
+            ),
             ("a Cline task", json!({"ts": 1, "say": "text", "text": "hi", "type": "say"})),
             ("an ATIF trajectory", json!({"steps": [], "schema_version": "ATIF-v1.7"})),
             ("a log of requests to an API", json!({"body": {"messages": [{"role": "user"}]}, "time": 1})),

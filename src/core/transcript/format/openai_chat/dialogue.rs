@@ -85,6 +85,9 @@ impl Dialogue {
 
     fn read_user(&mut self, mut message: ChatMessage, origin: Origin, at: Stamp, notes: &mut Notes) {
         let is_string_content = message.is_string();
+        if message.is_null() {
+            return notes.kind(Note::info(at.line, "a message of the user has no content; it was left out"));
+        }
         for wire in message.blocks(notes) {
             let block = self.builder.block(wire, origin, at.line);
             if is_string_content {

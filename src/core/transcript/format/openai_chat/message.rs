@@ -56,6 +56,11 @@ impl ChatMessage {
         self.fields.get("content").is_some_and(Value::is_string)
     }
 
+    /// Returns whether there is no content.
+    pub fn is_null(&self) -> bool {
+        self.fields.get("content").is_none_or(Value::is_null)
+    }
+
     /// Returns the content as one text, if it is only text.
     pub fn text(&self) -> Option<String> {
         text(self.fields.get("content")?)

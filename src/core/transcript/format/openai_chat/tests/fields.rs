@@ -72,6 +72,8 @@ fn an_odd_field_costs_the_field_and_not_the_message() {
         assert_eq!(shape(&reading.conversations[0]), ["u: go", "a: done"], "{fields}");
         assert_eq!((reading.conversations[0].calls.len(), notes(&reading)), (1, vec![note]));
     }
+    let silent = read_lines(&[json!({"role": "user", "content": null}), user("go"), assistant("done")]);
+    assert_eq!(notes(&silent), ["a message of the user has no content; it was left out"]);
     let nulls = ["model", "usage", "tool_calls", "function_call", "refusal", "audio", "reasoning", "thinking_blocks", "id"];
     let nulls = Value::Object(nulls.iter().map(|key| ((*key).to_owned(), Value::Null)).collect());
     assert_eq!(read_lines(&[user("go"), answer(nulls)]).notes, []);
