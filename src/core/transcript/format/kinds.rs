@@ -21,7 +21,10 @@ const KINDS: &[Kind] = &[
         name: "a Qwen Code session",
         marks: &["uuid sessionId message.parts", "uuid sessionId systemPayload", "uuid sessionId provenance"],
     },
-    Kind { name: "a Gemini CLI chat", marks: &["sessionId projectHash", "type=gemini timestamp"] },
+    Kind {
+        name: "a Gemini CLI chat",
+        marks: &["sessionId projectHash", "type=gemini timestamp", "messages.type=gemini", "$rewindTo"],
+    },
     Kind {
         name: "a Gemini API conversation",
         marks: &["role=model parts", "contents.role contents.parts", "history.role history.parts"],
@@ -87,7 +90,7 @@ const KINDS: &[Kind] = &[
         name: "a Roo Code task",
         marks: &["role condenseId", "role condenseParent", "role truncationParent", "role truncationId"],
     },
-    Kind { name: "an ATIF trajectory", marks: &["schema_version^=ATIF", "steps.step_id agent.name"] },
+    Kind { name: "an ATIF trajectory", marks: &["schema_version^=ATIF", "steps.step_id steps.source"] },
     Kind {
         name: "a log of requests to an API",
         marks: &[
