@@ -6,6 +6,7 @@
 mod files;
 mod processed;
 mod read;
+mod request_files;
 mod selection;
 
 use rayon::prelude::*;
@@ -69,6 +70,9 @@ pub enum Unread {
     /// It was found in a folder, and is no transcript.
     #[error("{0}")]
     Skipped(String),
+    /// It holds an earlier request of the conversation in this file, with which it is read.
+    #[error("it holds an earlier request of the conversation in {0}")]
+    Joined(String),
     /// It has no conversation of the wanted days, project or model.
     #[error("it has no conversation of the wanted days, project or model")]
     Unwanted,
@@ -165,9 +169,8 @@ pub fn read_again<T: Send>(
         (ReadOutcome::Unread(Unread::Failed(why) | Unread::Skipped(why)), _) => {
             Err(RunError::Input(vec![format!("{name}: {why} (it was read before)")]))
         }
-        (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left | ReadOutcome::Unread(Unread::Unwanted), result) => {
-            Ok(result)
-        }
+        (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left, result)
+        | (ReadOutcome::Unread(Unread::Unwanted | Unread::Joined(_)), result) => Ok(result),
     };
     let results: Vec<Option<T>> = names.into_par_iter().map(one).collect::<Result<_, RunError>>()?;
     let left = results.iter().filter(|result| result.is_none()).count();

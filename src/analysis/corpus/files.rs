@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
+use super::request_files::{Part, RequestFiles};
 use super::{Corpus, ReadSpec, Selection, Unread};
-use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
+use crate::transcript::conversation::{Conversation, Origin};
+use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::util::ValueError;
 use crate::util::text::plural;
@@ -22,6 +24,7 @@ pub struct FileCorpus {
     max_bytes: u64,
     selection: Selection,
     only_files: bool,
+    requests: RequestFiles,
 }
 
 impl FileCorpus {
@@ -43,7 +46,17 @@ impl FileCorpus {
             keep_newest(&mut inputs, limit);
         }
         let sub_agents = SubAgentFiles::among(&inputs);
-        Ok(Self { inputs, sub_agents, errors, format, branches: read.branches, max_bytes, selection, only_files: false })
+        Ok(Self {
+            inputs,
+            sub_agents,
+            errors,
+            format,
+            branches: read.branches,
+            max_bytes,
+            selection,
+            only_files: false,
+            requests: RequestFiles::default(),
+        })
     }
 
     /// Rejects pipes, sockets and devices: reading them may never end.
@@ -105,20 +118,62 @@ impl FileCorpus {
         if bytes.trim_ascii().is_empty() {
             return failed("the file is empty".to_owned());
         }
-        let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
-            return failed(unknown_format(bytes, is_explicit));
+        let (format, is_sure) = match self.format.map_or_else(|| format::recognise(&self.inputs[at].name, bytes), Verdict::Sure) {
+            Verdict::Sure(format) => (format, true),
+            Verdict::Maybe(format) => (format, false),
+            Verdict::Unread(kind) if is_explicit => return failed(format!("{kind}, not read yet")),
+            Verdict::Unread(kind) => return failed(format!("skipped: {kind}, not read yet")),
+            Verdict::No => return failed(unknown_format(bytes, is_explicit)),
         };
-        let options = ReadOptions { branches: self.branches, own_files: self.sub_agents.of(&self.inputs[at]) };
-        let mut reading = (format.read)(bytes, &options);
+        let mut reading = match self.part(at, format, bytes) {
+            Some(Part::Earlier(last)) => return Err(Unread::Joined(self.inputs[last].name.clone())),
+            Some(Part::Last(earlier)) => self.joined(&earlier, at, bytes),
+            None => {
+                let own_files = self.sub_agents.of(&self.inputs[at]);
+                (format.read)(bytes, &ReadOptions { branches: self.branches, own_files })
+            }
+        };
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
-        if reading.conversations.is_empty() {
+        if !is_sure && reading.calls() == 0 {
+            return failed(unknown_format(bytes, is_explicit));
+        }
+        if !is_read(&reading) {
             let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
             let first = first.unwrap_or_default();
             return failed(format!("no conversation found in it, read as {}{first}", format.name));
         }
         reading.conversations.retain(|conversation| self.selection.takes(conversation));
         if reading.conversations.is_empty() { Err(Unread::Unwanted) } else { Ok(reading) }
+    }
+}
+
+impl FileCorpus {
+    /// Returns the part of a file in a conversation of which each request has a file; `None` if it is a transcript by itself.
+    fn part(&self, at: usize, format: &Format, bytes: &[u8]) -> Option<Part> {
+        let is_alone = |input: &Input| input.name == "-" || input.is_special();
+        if is_alone(&self.inputs[at]) || !format.has_logs() {
+            return None;
+        }
+        LoggedRequest::new(bytes)?;
+        let request = |other: usize| {
+            let content = if is_alone(&self.inputs[other]) { None } else { self.content(other).ok() };
+            LoggedRequest::new(&content?.bytes)
+        };
+        self.requests.part(&self.names(), at, request)
+    }
+
+    /// Reads the requests of a conversation.
+    fn joined(&self, earlier: &[usize], at: usize, bytes: &[u8]) -> Reading {
+        let contents: Vec<(&str, Content)> =
+            earlier.iter().filter_map(|file| Some((self.inputs[*file].name.as_str(), self.content(*file).ok()?))).collect();
+        let files = contents.iter().map(|(name, content)| (*name, content.bytes.as_slice()));
+        let mut reading = format::read_files(&files.chain([(self.inputs[at].name.as_str(), bytes)]).collect::<Vec<_>>());
+        let others = plural(contents.len(), "other file");
+        reading
+            .notes
+            .push(Note::info(1, format!("the earlier requests of this conversation are in {others}; they were read with it")));
+        reading
     }
 }
 
@@ -143,7 +198,7 @@ fn session(input: &Input) -> String {
 }
 
 fn stem(name: &str) -> &str {
-    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
     name.strip_suffix(".jsonl").unwrap_or(name)
 }
 
@@ -170,11 +225,26 @@ impl SubAgentFiles {
     }
 }
 
+/// Whether a reading has a conversation. One of which every message was skipped has only what the harness added.
+fn is_read(reading: &Reading) -> bool {
+    let is_skipped = reading.notes.iter().any(|note| note.level == Level::Skipped);
+    let is_said = |conversation: &Conversation| {
+        let mut blocks = conversation.messages.iter().flat_map(|message| &message.blocks);
+        blocks.any(|id| matches!(conversation.block(*id).origin, Origin::User | Origin::Agent | Origin::Tool))
+    };
+    reading.conversations.iter().any(|conversation| !is_skipped || is_said(conversation))
+}
+
+/// Largest file that is read in every format to find one that reads it.
+const TRIED: usize = 50 << 20;
+
 fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {
     if !is_explicit {
         return "skipped, not a transcript in a known format".to_owned();
     }
     let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let binary = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
-    format!("{binary}not a transcript in a known format ({known}); --format NAME reads it anyway")
+    let reads = if bytes.len() > TRIED { None } else { format::readable_as(bytes).next() };
+    let offer = reads.map(|format| format!("; --format {} reads it anyway", format.name)).unwrap_or_default();
+    format!("{binary}not a transcript in a known format ({known}){offer}")
 }

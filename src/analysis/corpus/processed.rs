@@ -89,6 +89,7 @@ impl<T> Processed<T> {
                     processed.coverage.found -= 1;
                     processed.unwanted += 1;
                 }
+                ReadOutcome::Unread(Unread::Joined(_)) => processed.coverage.found -= 1,
                 ReadOutcome::Unread(Unread::Failed(why)) => processed.fail(name, why),
                 ReadOutcome::Unread(Unread::Skipped(why)) => {
                     processed.skipped_files.push(format!("{name}: {why}"));

@@ -7,13 +7,17 @@ mod batch;
 mod claude_code;
 mod codex;
 mod exit_code;
+mod head;
 pub mod jsonl;
+mod kinds;
 mod messages;
+mod notes;
 mod odd_field;
 mod openai_chat;
 mod openai_wire;
 mod python;
 mod sdk;
+mod wire_usage;
 
 use std::collections::HashSet;
 
@@ -21,6 +25,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::transcript::conversation::Conversation;
+
+pub use openai_chat::files::{LoggedRequest, read_files};
 
 /// A note about a place in a file: a skipped line, a branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +106,13 @@ pub struct Format {
     pub folders: &'static [SessionFolder],
 }
 
+impl Format {
+    /// Returns whether files of this format can be requests with their responses ([`LoggedRequest`]).
+    pub fn has_logs(&self) -> bool {
+        self.name == openai_chat::FORMAT.name
+    }
+}
+
 /// A folder in which a harness saves its sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionFolder {
@@ -114,9 +127,47 @@ pub struct SessionFolder {
 /// Every format, in the order of detection: the most specific first.
 pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, openai_chat::FORMAT, messages::FORMAT];
 
+/// What a file looks like.
+#[derive(Clone, Copy)]
+pub enum Verdict {
+    /// A transcript of this format.
+    Sure(&'static Format),
+    /// Perhaps one of this format: it is one if a call of a model can be read.
+    Maybe(&'static Format),
+    /// A kind that is known by this name, with its article, and that no reader reads yet.
+    Unread(&'static str),
+    /// Nothing that is known.
+    No,
+}
+
+/// Recognises a file by its first records and its name.
+pub fn recognise(path: &str, bytes: &[u8]) -> Verdict {
+    let records = head::records(bytes);
+    let file = path.rsplit('/').next().unwrap_or(path);
+    if let Some(name) = kinds::unread(file.strip_suffix(".gz").unwrap_or(file), &records) {
+        return Verdict::Unread(name);
+    }
+    match FORMATS.iter().find(|format| (format.sniff)(bytes)) {
+        Some(format) if format.name == claude_code::FORMAT.name && !kinds::is_claude_code(&records) => Verdict::Maybe(format),
+        Some(format) => Verdict::Sure(format),
+        None => Verdict::No,
+    }
+}
+
 /// Detects the format of a file; `None` if it is unknown.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.sniff)(bytes))
+    match recognise("", bytes) {
+        Verdict::Sure(format) | Verdict::Maybe(format) => Some(format),
+        Verdict::Unread(_) | Verdict::No => None,
+    }
+}
+
+/// Returns the formats in which a file that was not recognised can be read without a loss.
+pub fn readable_as(bytes: &[u8]) -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| {
+        let reading = (format.read)(bytes, &ReadOptions::default());
+        reading.calls() > 0 && reading.notes.iter().all(|note| note.level == Level::Info)
+    })
 }
 
 /// Returns the format with this id.

@@ -19,6 +19,7 @@ pub mod policy;
 pub mod prices;
 pub mod promises;
 pub mod readme;
+pub mod recognised;
 pub mod resume;
 pub mod saved_form;
 pub mod show;

@@ -9,14 +9,14 @@ use crate::support::transcripts::{assert_api_valid, folder, read};
 const EXPECTED: [(&str, [usize; 4]); 10] = [
     ("openai-chat-derived/mise-b8-f187.jsonl", [1, 279, 174, 174]),
     ("openai-chat/tau-gpt-4o-airline.json", [200, 5308, 1164, 1164]),
-    ("mini-swe-agent/github_issue.traj.json", [1, 22, 0, 0]),
+    ("mini-swe-agent/github_issue.traj.json", [1, 22, 10, 10]),
     ("openhands-llm-log/fncall-llm-message.json", [1, 14, 6, 6]),
-    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015025.972.json", [1, 2, 0, 0]),
-    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015029.090.json", [1, 4, 1, 1]),
-    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015033.222.json", [1, 6, 2, 2]),
-    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015036.544.json", [1, 8, 3, 3]),
-    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015040.416.json", [1, 10, 4, 4]),
-    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015046.707.json", [1, 12, 5, 5]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015025.972.json", [1, 3, 1, 0]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015029.090.json", [1, 5, 2, 1]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015033.222.json", [1, 7, 3, 2]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015036.544.json", [1, 9, 4, 3]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015040.416.json", [1, 11, 5, 4]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015046.707.json", [1, 13, 6, 5]),
 ];
 
 #[test]

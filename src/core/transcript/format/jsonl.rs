@@ -72,12 +72,16 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
     }
 }
 
+/// How often the bytes of a torn line may be parsed. A record has fewer levels of objects.
+const TIMES_PARSED: usize = 8;
+
 /// Returns the records that were appended behind a record that breaks off, as after a crash: the first that are whole to the end of the
 /// line. If the line also ends too early, its last inner object would look like that. So the record must then begin with the key with
-/// which the torn one begins.
+/// which the torn one begins. Hostile lines would be parsed again from each of their objects, so the bytes that are parsed are limited.
 fn behind_torn<T: DeserializeOwned>(torn: &str, ends_early: bool) -> Vec<T> {
     let torn = torn.trim_start();
     let first_key = torn.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key);
+    let mut budget = torn.len().saturating_mul(TIMES_PARSED);
     for (at, _) in torn.match_indices("{\"").filter(|(at, _)| *at > 0) {
         let rest = &torn[at..];
         let key = rest.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key);
@@ -85,8 +89,10 @@ fn behind_torn<T: DeserializeOwned>(torn: &str, ends_early: bool) -> Vec<T> {
             continue;
         }
         let whole: Result<Vec<T>, _> = serde_json::Deserializer::from_str(rest).into_iter().collect();
-        if let Ok(records) = whole {
-            return records;
+        match whole {
+            Ok(records) => return records,
+            Err(error) if error.column() < budget => budget -= error.column(),
+            Err(_) => break,
         }
     }
     Vec::new()
@@ -197,6 +203,8 @@ mod tests {
             assert_eq!(values.last(), Some(&json!({"b":2})), "{torn}");
             assert!(notes.len() == 1 && notes[0].ends_with(kept), "{notes:?}");
         }
+        let hostile = format!("[{}{{", r#"{"a":1} "#.repeat(10_000));
+        assert_eq!(read(&hostile).0, Vec::<Value>::new(), "in linear time");
         for cut in [r#"{"a":{"b":2}"#, r#"{"a":"x","b":{"c":1}} {"d":"{"#, r#"{"a":x,"b":{"c":1}}"#] {
             assert!(!read(cut).1[0].ends_with(kept), "{cut}");
         }

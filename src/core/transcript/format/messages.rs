@@ -2,14 +2,16 @@
 //!
 //! Examples are learn-claude-code's `.transcripts/*.jsonl` and request bodies. The file has one `{"role", "content"}` per line, or is one
 //! JSON document with all messages. The reader does not merge, reorder or repair messages. Each assistant message is a recorded response;
-//! the file has no usage and no times. Content is a string or a list of blocks. A block may be an SDK object printed by Python
+//! the file has no times; usage, model and id are read where a recorder kept whole responses. Content is a string or a list of blocks. A block may be an SDK object printed by Python
 //! (`json.dumps(message, default=str)`); it is read as the original block.
 
-mod document;
+pub mod document;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Format, Note, ReadOptions, Reading, SessionFolder, jsonl, sdk};
+use super::head::{Fit, are_of};
+use super::notes::Notes;
+use super::{Format, Note, ReadOptions, Reading, SessionFolder, head, jsonl, sdk, wire_usage};
 use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
@@ -32,12 +34,12 @@ const COMPACTION_MARKERS: [&str; 4] =
 const SNIFFED: usize = 20;
 
 fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
-    let mut reader = Reader { builder: ConversationBuilder::new("main", FORMAT.name, Thinking::All), notes: Vec::new() };
+    let mut reader = Reader { builder: ConversationBuilder::new("main", FORMAT.name, Thinking::All), notes: Notes::default() };
     match document::read(bytes, usize::MAX) {
         Some(document) => reader.document(document),
         None => {
             for (line, text) in jsonl::lines(bytes) {
-                for value in jsonl::values(line, text, &mut reader.notes) {
+                for value in jsonl::values(line, text, &mut reader.notes.lines) {
                     reader.record(value, line);
                 }
             }
@@ -45,33 +47,52 @@ fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
     }
     let conversation = reader.builder.finish();
     let conversations = if conversation.messages.is_empty() { Vec::new() } else { vec![conversation] };
-    Reading { conversations, notes: reader.notes }
+    Reading { conversations, notes: reader.notes.finish() }
 }
 
 /// Returns whether the first messages are of the Messages API, or plain text without keys of other chat formats.
 fn sniff(bytes: &[u8]) -> bool {
     let mut ignored = Vec::new();
     let first: Vec<Value> = match document::read(bytes, SNIFFED) {
+        // Several documents, one a line, are a log of requests: only the first would be read.
+        Some(_) if head::is_lines(bytes) && jsonl::lines(bytes).nth(1).is_some() => return false,
         Some(document) => {
             let texts = document.messages.iter().map(|(line, raw)| (*line, raw.get().as_bytes()));
             texts.flat_map(|(line, text)| jsonl::values(line, text, &mut ignored)).collect()
         }
         None => jsonl::lines(bytes).take(SNIFFED).flat_map(|(line, text)| jsonl::values(line, text, &mut ignored)).collect(),
     };
-    let has_chat_role = |value: &Value| matches!(value.get("role").and_then(Value::as_str), Some("user" | "assistant"));
-    first.first().is_some_and(has_chat_role) && first.iter().all(is_anthropic)
+    let fits: Vec<Fit> = first.iter().map(fit).collect();
+    let good = first.iter().zip(&fits).find(|(_, fit)| **fit == Fit::Good);
+    good.is_some_and(|(value, _)| value["role"] != "system") && are_of(&fits)
 }
 
-/// Returns whether a record may be a message of this format. Messages of OpenAI's chat API and of Claude Code have other keys and roles.
-fn is_anthropic(record: &Value) -> bool {
-    let foreign = ["tool_calls", "tool_call_id", "function_call", "uuid"];
-    matches!(record.get("role").and_then(Value::as_str), Some("user" | "assistant" | "system"))
-        && foreign.iter().all(|key| record.get(key).is_none())
-        && match record.get("content") {
-            Some(Value::String(_)) => true,
-            Some(Value::Array(blocks)) => blocks.iter().all(|block| block.is_string() || is_anthropic_type(block_type(block))),
-            _ => false,
-        }
+/// Keys of messages of other formats: OpenAI's chat API and Claude Code.
+const FOREIGN_KEYS: [&str; 4] = ["tool_calls", "tool_call_id", "function_call", "uuid"];
+
+/// Roles of the chat API only.
+const FOREIGN_ROLES: [&str; 3] = ["tool", "function", "developer"];
+
+/// Types of parts of the chat API only.
+const FOREIGN_TYPES: [&str; 6] = ["image_url", "input_text", "output_text", "input_audio", "input_image", "refusal"];
+
+/// Returns how a record fits this format.
+fn fit(record: &Value) -> Fit {
+    let role = record.get("role").and_then(Value::as_str).unwrap_or_default();
+    let blocks = record.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let is_foreign = FOREIGN_KEYS.iter().any(|key| record.get(*key).is_some())
+        || FOREIGN_ROLES.contains(&role)
+        || blocks.iter().any(|block| FOREIGN_TYPES.contains(&block_type(block)));
+    let is_content = match record.get("content") {
+        Some(Value::String(_)) => true,
+        Some(Value::Array(_)) => blocks.iter().all(|block| block.is_string() || is_anthropic_type(block_type(block))),
+        _ => false,
+    };
+    match (is_foreign, role) {
+        (true, _) => Fit::Foreign,
+        (false, "user" | "assistant" | "system") if is_content => Fit::Good,
+        (false, _) => Fit::Odd,
+    }
 }
 
 fn is_anthropic_type(block_type: &str) -> bool {
@@ -89,22 +110,23 @@ fn block_type(block: &Value) -> &str {
 /// Builds the conversation of one file.
 struct Reader {
     builder: ConversationBuilder,
-    notes: Vec<Note>,
+    notes: Notes,
 }
 
 impl Reader {
     fn document(&mut self, document: document::Document) {
-        for system in document.system.iter().flat_map(|raw| jsonl::values(1, raw.get().as_bytes(), &mut self.notes)) {
+        for system in document.system.iter().flat_map(|raw| jsonl::values(1, raw.get().as_bytes(), &mut self.notes.lines)) {
             self.builder.set_system(system_text(&system));
         }
         for (line, raw) in document.messages {
-            for value in jsonl::values(line, raw.get().as_bytes(), &mut self.notes) {
+            for value in jsonl::values(line, raw.get().as_bytes(), &mut self.notes.lines) {
                 self.record(value, line);
             }
         }
         if let Some(error) = document.broken {
             let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
             self.notes
+                .lines
                 .push(Note::skipped(line, format!("the document is broken here ({error}); the messages before it were kept")));
         }
     }
@@ -122,21 +144,31 @@ impl Reader {
             return self.skip(line, "the message has no \"content\"; it was skipped");
         };
         match role.as_str() {
-            "user" => self.message(Role::User, content, line, None),
-            "assistant" => self.message(Role::Assistant, content, line, None),
+            "user" => self.message(Role::User, content, line, None, Call::default()),
+            "assistant" => {
+                let call = self.call(&record, line);
+                self.message(Role::Assistant, content, line, None, call);
+            }
             "system" | "developer" if self.builder.so_far().system.is_none() => {
                 self.builder.set_system(system_text(&content));
                 self.builder.add_record();
             }
             other => {
                 let other = crate::util::text::head(other, 40);
-                self.notes.push(Note::info(line, format!("a message with role \"{other}\" was read as text of the harness")));
-                self.message(Role::User, content, line, Some(Origin::Injected));
+                self.notes.kind(Note::info(line, format!("a message with role \"{other}\" was read as text of the harness")));
+                self.message(Role::User, content, line, Some(Origin::Injected), Call::default());
             }
         }
     }
 
-    fn message(&mut self, role: Role, content: Value, line: u32, origin: Option<Origin>) {
+    /// Returns what a recorder kept of the response beside its content.
+    fn call(&mut self, record: &Map<String, Value>, line: u32) -> Call {
+        let text = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
+        let usage = record.get("usage").and_then(|usage| wire_usage::usage(usage, line, &mut self.notes));
+        Call { usage, model: text("model"), message_id: text("id").filter(|id| id.starts_with("msg_")), ..Call::default() }
+    }
+
+    fn message(&mut self, role: Role, content: Value, line: u32, origin: Option<Origin>, call: Call) {
         let (is_string_content, blocks) = match content {
             Value::String(text) => {
                 let origin = origin.unwrap_or_else(|| string_origin(role, &text));
@@ -146,12 +178,12 @@ impl Reader {
             _ => return self.skip(line, "\"content\" is neither a string nor a list of blocks; the message was skipped"),
         };
         if blocks.is_empty() {
-            self.notes.push(Note::info(line, "the message has no blocks and was left out"));
+            self.notes.kind(Note::info(line, "the message has no blocks and was left out"));
             return;
         }
         let message = Message { role, is_string_content, blocks, time: None, line };
         if role == Role::Assistant && !self.builder.so_far().messages.is_empty() {
-            self.builder.response(message, Call::default());
+            self.builder.response(message, call);
         } else {
             // An assistant message at the beginning has no request, so it is not a call.
             self.builder.message(message);
@@ -173,7 +205,7 @@ impl Reader {
             Value::Object(_) => Some(element),
             Value::String(text) => Some(sdk::block(&text).unwrap_or_else(|why| {
                 let note = format!("a string in a list of blocks is not a printed SDK object ({why}); it was read as text");
-                self.notes.push(Note::info(line, note));
+                self.notes.kind(Note::info(line, note));
                 crate::transcript::conversation::text_wire(text)
             })),
             _ => {
@@ -184,7 +216,7 @@ impl Reader {
     }
 
     fn skip(&mut self, line: u32, what: &str) {
-        self.notes.push(Note::skipped(line, what));
+        self.notes.kind(Note::skipped(line, what));
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! * One message per line (JSONL), or one JSON array of messages: the conversation `main`.
 //! * One `{"messages": […]}` per line (fine-tuning files): conversations named by their line.
-//! * One document `{"messages": […], …}` (mini-swe-agent, logs of single requests): the conversation `main`.
+//! * One document `{"messages": […], …}` (mini-swe-agent): the conversation `main`.
+//! * Requests with their responses, `{"messages": […], "response": …}`, one a line or one a file ([`requests`]): one conversation for
+//!   the requests that continue one another.
 //! * A JSON array of `{"traj": […]}` or `{"messages": […]}` (tau-bench): conversations named by `task_id`, `instance_id` or `id`, or
 //!   else by their index from 0. If `trial` is not 0, it is added: `12`, `12-trial1`.
 //!
@@ -12,8 +14,12 @@
 //! it.
 
 mod dialogue;
+pub mod files;
 mod message;
 mod peek;
+mod reasoning;
+mod requests;
+mod text_calls;
 
 #[cfg(test)]
 mod tests;
@@ -21,12 +27,13 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Format, Note, ReadOptions, Reading, jsonl};
+use super::notes::Notes;
+use super::{Format, Note, ReadOptions, Reading, head, jsonl};
 use crate::transcript::conversation::Conversation;
 use dialogue::Dialogue;
+use requests::{Chains, Response};
 
 /// The id of the format.
 const NAME: &str = "openai-chat";
@@ -52,65 +59,98 @@ fn sniff(bytes: &[u8]) -> bool {
     peek::is_chat(bytes)
 }
 
+/// A message of a file.
+struct Recorded {
+    line: u32,
+    value: Value,
+    /// What a request log says about this response.
+    response: Option<Response>,
+}
+
 fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
-    let mut reading = Reading::default();
-    if is_lines(bytes) {
-        read_lines(bytes, &mut reading);
+    let mut notes = Notes::default();
+    let mut file = File { is_lines: head::is_lines(bytes), ..File::default() };
+    if file.is_lines {
+        for (line, text) in jsonl::lines(bytes) {
+            for value in jsonl::values::<Value>(line, text, &mut notes.lines) {
+                file.add(value, line, line.to_string(), &mut notes);
+            }
+        }
     } else {
-        read_document(bytes, &mut reading);
+        file.read_document(bytes, &mut notes);
     }
-    reading.notes.sort_by_key(|note| note.line);
-    reading
+    Reading { conversations: file.finish(&mut notes), notes: notes.finish() }
 }
 
-/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off).
-fn is_lines(bytes: &[u8]) -> bool {
-    let mut lines = jsonl::lines(bytes).map(|(_, line)| line).take(3).peekable();
-    let is_object = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
-    lines.peek().is_some_and(|line| line.starts_with(b"{")) && lines.any(is_object)
+/// What was read of a file.
+#[derive(Default)]
+struct File {
+    conversations: Vec<Conversation>,
+    /// Requests with responses.
+    chains: Chains,
+    /// Messages that are not in a list: one conversation.
+    main: Vec<Recorded>,
+    is_lines: bool,
 }
 
-fn read_lines(bytes: &[u8], reading: &mut Reading) {
-    let mut main = Dialogue::new("main");
-    for (line, text) in jsonl::lines(bytes) {
-        for mut value in jsonl::values::<Value>(line, text, &mut reading.notes) {
-            match take_messages(&mut value) {
-                Some(messages) => {
-                    let conversation = conversation(line.to_string(), messages, line, &mut reading.notes);
-                    reading.conversations.extend(conversation);
-                }
-                None => main.read(value, line, &mut reading.notes),
-            }
-        }
-    }
-    // A single document on one line is named `main`, not by its line.
-    if let [only] = reading.conversations.as_mut_slice() {
-        only.name = "main".to_owned();
-    }
-    reading.conversations.extend(main.finish(&mut reading.notes));
-}
-
-fn read_document(bytes: &[u8], reading: &mut Reading) {
-    let notes = &mut reading.notes;
-    match document(bytes) {
-        Err(note) => notes.push(note),
-        Ok(Value::Array(elements)) => {
-            let (mut main, mut names) = (Dialogue::new("main"), UsedNames::default());
-            for (index, mut element) in elements.into_iter().enumerate() {
-                match take_messages(&mut element) {
-                    Some(messages) => {
-                        let name = names.unique(&element, index);
-                        reading.conversations.extend(conversation(name, messages, DOCUMENT_LINE, notes));
-                    }
-                    None => main.read(element, DOCUMENT_LINE, notes),
+impl File {
+    fn read_document(&mut self, bytes: &[u8], notes: &mut Notes) {
+        match document(bytes) {
+            Err(note) => self.read_broken(bytes, note, notes),
+            Ok(Value::Array(elements)) => {
+                let mut names = UsedNames::default();
+                for (index, element) in elements.into_iter().enumerate() {
+                    let name = list_key(&element).map(|_| names.unique(&element, index)).unwrap_or_default();
+                    self.add(element, DOCUMENT_LINE, name, notes);
                 }
             }
-            reading.conversations.extend(main.finish(notes));
+            Ok(value @ Value::Object(_)) if list_key(&value).is_none() => {
+                notes.lines.push(Note::skipped(DOCUMENT_LINE, "this document has no `messages`; it was not read"));
+            }
+            Ok(value) => self.add(value, DOCUMENT_LINE, "main".to_owned(), notes),
         }
-        Ok(mut value) => match take_messages(&mut value) {
-            Some(messages) => reading.conversations.extend(conversation("main".to_owned(), messages, DOCUMENT_LINE, notes)),
-            None => notes.push(Note::skipped(DOCUMENT_LINE, "this document has no `messages`; it was not read")),
-        },
+    }
+
+    /// Reads the messages or conversations before the place where a document breaks off; the note says why it cannot be read whole.
+    fn read_broken(&mut self, bytes: &[u8], why: Note, notes: &mut Notes) {
+        let document = super::messages::document::read(bytes, usize::MAX);
+        let whole = document.map(|document| document.messages).unwrap_or_default();
+        if whole.is_empty() {
+            return notes.lines.push(why);
+        }
+        for (index, (line, raw)) in whole.into_iter().enumerate() {
+            for value in jsonl::values(line, raw.get().as_bytes(), &mut notes.lines) {
+                self.add(value, line, index.to_string(), notes);
+            }
+        }
+        let what = "the document breaks off here; what is before it was read";
+        notes.lines.push(Note { what: what.to_owned(), ..why });
+    }
+
+    /// Adds a request, a conversation of this name, or a message.
+    fn add(&mut self, mut value: Value, line: u32, name: String, notes: &mut Notes) {
+        let is_run = text_calls::is_run(&value);
+        if let Some(exchange) = requests::take(&mut value) {
+            self.chains.add(exchange, line, name, notes);
+        } else if let Some(messages) = take_messages(&mut value) {
+            let recorded = messages.into_iter().map(|value| Recorded { line, value, response: None }).collect();
+            self.conversations.extend(conversation(name, recorded, is_run, notes));
+        } else {
+            self.main.push(Recorded { line, value, response: None });
+        }
+    }
+
+    fn finish(self, notes: &mut Notes) -> Vec<Conversation> {
+        let mut conversations = self.conversations;
+        for (name, messages) in self.chains.finish() {
+            conversations.extend(conversation(name, messages, false, notes));
+        }
+        // A single document on one line is named `main`, not by its line.
+        if let ([only], true) = (conversations.as_mut_slice(), self.is_lines && self.main.is_empty()) {
+            only.name = "main".to_owned();
+        }
+        conversations.extend(conversation("main".to_owned(), self.main, false, notes));
+        conversations
     }
 }
 
@@ -125,19 +165,23 @@ fn document(bytes: &[u8]) -> Result<Value, Note> {
     })
 }
 
+/// Returns the key of a list of messages.
+fn list_key(value: &Value) -> Option<&'static str> {
+    MESSAGE_KEYS.into_iter().find(|key| value.get(*key).is_some_and(Value::is_array))
+}
+
 /// Takes the list of messages out of an object, if it has one.
 fn take_messages(value: &mut Value) -> Option<Vec<Value>> {
-    let object = value.as_object_mut()?;
-    let key = MESSAGE_KEYS.into_iter().find(|key| object.get(*key).is_some_and(Value::is_array))?;
-    match object.get_mut(key).map(Value::take) {
+    let key = list_key(value)?;
+    match value.get_mut(key).map(Value::take) {
         Some(Value::Array(messages)) => Some(messages),
         _ => None,
     }
 }
 
-fn conversation(name: String, messages: Vec<Value>, line: u32, notes: &mut Vec<Note>) -> Option<Conversation> {
-    let mut dialogue = Dialogue::new(name);
-    messages.into_iter().for_each(|message| dialogue.read(message, line, notes));
+fn conversation(name: String, messages: Vec<Recorded>, is_run: bool, notes: &mut Notes) -> Option<Conversation> {
+    let mut dialogue = Dialogue::new(name, text_calls::are_in(&messages, is_run));
+    messages.into_iter().for_each(|message| dialogue.read(message, notes));
     dialogue.finish(notes)
 }
 

@@ -149,6 +149,43 @@ fn unreadable_lines_are_noted_with_their_number() {
 }
 
 #[test]
+fn one_odd_record_does_not_refuse_a_file() {
+    let odd = [
+        r#"{"role": "assistant", "content": null}"#,
+        "null",
+        r#"{"v": 1}"#,
+        r#"{"role": "narrator", "content": "a"}"#,
+        r#"{"role": 7, "content": "a"}"#,
+        r#"{"role": "user", "content": [{"type": "hologram"}]}"#,
+    ];
+    for odd in odd {
+        for text in [format!("{odd}\n{PRINTED}"), format!("{PRINTED}{odd}\n")] {
+            assert!(sniff(text.as_bytes()), "{text}");
+            assert_eq!(read_str(&text).0.calls.len(), 2, "{text}");
+        }
+        assert!(!sniff(format!("{odd}\n").as_bytes()), "{odd}");
+    }
+}
+
+#[test]
+fn a_kept_response_has_its_usage_and_an_odd_field_costs_the_field() {
+    let usage = json!({"input_tokens": 9, "cache_read_input_tokens": 80, "output_tokens": -1});
+    let response = json!({"id": "msg_1", "model": "m-1", "role": "assistant", "content": "Done.", "usage": usage});
+    let (conversation, notes) = read_str(&lines(&[json!({"role": "user", "content": "Go."}), response]));
+    let call = &conversation.calls[0];
+    let usage = call.usage.map(|usage| (usage.input, usage.cache_read, usage.output));
+    assert_eq!((usage, call.model.as_deref(), call.message_id.as_deref()), (Some((9, 80, 0)), Some("m-1"), Some("msg_1")));
+    let what = "`usage.output_tokens` is a negative number; this field was left out";
+    assert_eq!(note_tuples(&notes), [(Some(2), Level::Skipped, what)]);
+}
+
+#[test]
+fn a_log_of_request_bodies_is_not_one_document() {
+    let body = r#"{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]}"#;
+    assert!(sniff(body.as_bytes()) && !sniff(format!("{body}\n{body}\n").as_bytes()));
+}
+
+#[test]
 fn document_is_read_like_lines() {
     let (from_lines, _) = read_str(PRINTED);
     let list = format!("[{}]", PRINTED.trim_end().replace('\n', ",\n"));

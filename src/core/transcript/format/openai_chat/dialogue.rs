@@ -4,18 +4,25 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::{Value, json};
 
-use super::super::Note;
 use super::super::batch::{Batch, Stamp};
-use super::message::{self, ChatMessage};
-use crate::transcript::conversation::{Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking};
+use super::super::notes::Notes;
+use super::super::{Note, wire_usage};
+use super::message::ChatMessage;
+use super::{Recorded, Response, text_calls};
+use crate::transcript::conversation::{Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire};
 
 /// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result recorded]";
+
+/// Role of mini-swe-agent's last record: how the run ended. It was never sent.
+const EXIT: &str = "exit";
 
 /// A conversation under construction.
 pub struct Dialogue {
     builder: ConversationBuilder,
     batch: Batch,
+    /// Whether calls and results are texts ([`text_calls`]).
+    are_calls_texts: bool,
     /// Ids of the calls of the last response, for results without a call id.
     unnamed: VecDeque<String>,
     /// Ids of all calls.
@@ -29,10 +36,11 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    pub fn new(name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, are_calls_texts: bool) -> Self {
         Self {
             builder: ConversationBuilder::new(name, super::NAME, Thinking::All).ids_may_recur(),
             batch: Batch::new(NO_RESULT),
+            are_calls_texts,
             unnamed: VecDeque::new(),
             ids: HashSet::new(),
             generated_ids: 0,
@@ -41,40 +49,46 @@ impl Dialogue {
         }
     }
 
-    pub fn read(&mut self, value: Value, line: u32, notes: &mut Vec<Note>) {
-        let message: ChatMessage = match serde_json::from_value(value) {
+    pub fn read(&mut self, recorded: Recorded, notes: &mut Notes) {
+        let Recorded { line, value, response } = recorded;
+        let message = match ChatMessage::new(value, line) {
             Ok(message) => message,
-            Err(error) => {
-                notes.push(Note::skipped(line, format!("not a chat message ({error}); it was skipped")));
-                return;
-            }
+            Err(why) => return notes.kind(Note::skipped(line, why)),
         };
         let at = Stamp { line, time: None };
         match message.role.as_str() {
-            "system" | "developer" => self.read_system(message.content, at, notes),
-            "user" => self.read_user(message.content, Origin::User, at, notes),
-            "assistant" => self.read_assistant(message, at, notes),
+            "system" | "developer" => self.read_system(message, at, notes),
+            "user" if self.are_calls_texts && !self.builder.so_far().calls.is_empty() => {
+                self.read_observation(message, at, notes)
+            }
+            "user" => self.read_user(message, Origin::User, at, notes),
+            "assistant" => self.read_assistant(message, response, at, notes),
             "tool" | "function" => self.read_result(message, at, notes),
+            EXIT if self.are_calls_texts => {}
             other => {
-                notes.push(Note::skipped(line, format!("the chat API has no role `{other}`; the message was skipped")));
-                return;
+                let other = crate::util::text::head(other, 40);
+                let what = format!("the chat API has no role `{other}`; the message was skipped");
+                return notes.kind(Note::skipped(line, what));
             }
         }
         self.builder.add_record();
     }
 
-    fn read_system(&mut self, content: Value, at: Stamp, notes: &mut Vec<Note>) {
+    fn read_system(&mut self, mut message: ChatMessage, at: Stamp, notes: &mut Notes) {
         if self.builder.so_far().records > 0 {
-            return self.read_user(content, Origin::Injected, at, notes);
+            return self.read_user(message, Origin::Injected, at, notes);
         }
-        let (blocks, _) = message::blocks(content);
+        let blocks = message.blocks(notes);
         let texts: Vec<&str> = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)).collect();
         self.builder.set_system(texts.join("\n"));
     }
 
-    fn read_user(&mut self, content: Value, origin: Origin, at: Stamp, notes: &mut Vec<Note>) {
-        let is_string_content = content.is_string();
-        for wire in readable_blocks(content, at, notes) {
+    fn read_user(&mut self, mut message: ChatMessage, origin: Origin, at: Stamp, notes: &mut Notes) {
+        let is_string_content = message.is_string();
+        if message.is_null() {
+            return notes.kind(Note::info(at.line, "a message of the user has no content; it was left out"));
+        }
+        for wire in message.blocks(notes) {
             let block = self.builder.block(wire, origin, at.line);
             if is_string_content {
                 self.batch.push_plain(block, at);
@@ -84,27 +98,41 @@ impl Dialogue {
         }
     }
 
-    fn read_assistant(&mut self, message: ChatMessage, at: Stamp, notes: &mut Vec<Note>) {
-        self.batch.close(true, &mut self.builder, notes);
+    /// Reads a user message after a response whose calls are text: the result of the call, or words of the harness.
+    fn read_observation(&mut self, message: ChatMessage, at: Stamp, notes: &mut Notes) {
+        let text = message.text();
+        match (text, self.unnamed.pop_front()) {
+            (Some(text), Some(id)) => self.batch.answer(&id, json!(text), at, &mut self.builder, &mut notes.lines),
+            (Some(text), None) if text_calls::is_typed(&text) => self.read_user(message, Origin::User, at, notes),
+            _ => self.read_user(message, Origin::Injected, at, notes),
+        }
+    }
+
+    fn read_assistant(&mut self, mut message: ChatMessage, response: Option<Response>, at: Stamp, notes: &mut Notes) {
+        self.batch.close(true, &mut self.builder, &mut notes.lines);
         self.unnamed.clear();
-        let is_string = message.content.is_string();
-        let mut wires = Vec::new();
-        let reasoning = message.reasoning_content.filter(|text| !text.is_empty());
-        wires.extend(reasoning.map(|text| json!({"type": "thinking", "thinking": text})));
-        wires.extend(readable_blocks(message.content, at, notes));
-        let calls = message.tool_calls.into_iter().flatten().map(|call| (call.id, call.function));
-        for (id, function) in calls.chain(message.function_call.map(|function| (None, function))) {
-            let id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| self.generate_id());
-            wires.push(function.tool_use(&id));
+        let is_string = message.is_string();
+        let text = message.text().filter(|_| self.are_calls_texts).unwrap_or_default();
+        let mut wires = message.response_blocks(notes);
+        if let Some(action) = text_calls::action(&text) {
+            wires.retain(|wire| wire["type"] != "text");
+            wires.extend([action.before, action.after].into_iter().filter(|text| !text.is_empty()).map(text_wire));
+            let id = self.generate_id();
+            wires.push(json!({"type": "tool_use", "id": id, "name": text_calls::TOOL, "input": {"command": action.command}}));
+            self.register_call(id, at.line);
+        }
+        for call in message.calls(notes) {
+            let id = call.id.clone().unwrap_or_else(|| self.generate_id());
+            wires.push(call.tool_use(&id));
             self.register_call(id, at.line);
         }
         let is_string_content = is_string && matches!(wires.as_slice(), [only] if only["type"] == "text");
         let blocks: Vec<_> = wires.into_iter().map(|wire| self.builder.block(wire, Origin::Agent, at.line)).collect();
         if blocks.is_empty() {
-            notes.push(Note::info(at.line, "an assistant message without text or calls was left out"));
+            notes.kind(Note::info(at.line, "an assistant message without text or calls was left out"));
             return;
         }
-        let call = Call { usage: message::usage(message.usage), model: message.model, ..Call::default() };
+        let call = recorded_call(&mut message, response, at.line, notes);
         let message = Message { role: Role::Assistant, is_string_content, blocks, time: at.time, line: at.line };
         self.builder.response(message, call);
     }
@@ -125,36 +153,35 @@ impl Dialogue {
         format!("call_{}", self.generated_ids)
     }
 
-    fn read_result(&mut self, message: ChatMessage, at: Stamp, notes: &mut Vec<Note>) {
-        let content = message::result_content(message.content);
-        // If one message is the result of several calls, the first call gets its content.
-        let named = message.tool_call_id.or_else(|| message.tool_call_ids.and_then(|ids| ids.into_iter().next()));
-        let id = named.or_else(|| self.unnamed.pop_front()).unwrap_or_default();
-        self.batch.answer(&id, content, at, &mut self.builder, notes);
+    fn read_result(&mut self, mut message: ChatMessage, at: Stamp, notes: &mut Notes) {
+        let content = message.result_content(notes);
+        let id = message.answered(notes).or_else(|| self.unnamed.pop_front()).unwrap_or_default();
+        self.batch.answer(&id, content, at, &mut self.builder, &mut notes.lines);
     }
 
     /// Returns the conversation; `None` if it has no messages.
-    pub fn finish(mut self, notes: &mut Vec<Note>) -> Option<Conversation> {
-        self.batch.close(false, &mut self.builder, notes);
+    pub fn finish(mut self, notes: &mut Notes) -> Option<Conversation> {
+        self.batch.close(false, &mut self.builder, &mut notes.lines);
         if self.reused > 0 {
             let text = format!(
                 "{}: from here on, {} call(s) have the id of an earlier call; their results are paired by order",
                 self.builder.so_far().name,
                 self.reused
             );
-            notes.push(Note::info(self.first_reused, text));
+            notes.lines.push(Note::info(self.first_reused, text));
         }
         let conversation = self.builder.finish();
         (!conversation.messages.is_empty()).then_some(conversation)
     }
 }
 
-/// Returns the blocks of a content, and adds a note about parts that were left out.
-fn readable_blocks(content: Value, at: Stamp, notes: &mut Vec<Note>) -> Vec<Value> {
-    let (blocks, left_out) = message::blocks(content);
-    if left_out > 0 {
-        let text = format!("{left_out} part(s) of this message are neither text nor image; they were left out");
-        notes.push(Note::info(at.line, text));
-    }
-    blocks
+/// Returns what is recorded of a call: in the message itself, in the response that mini-swe-agent keeps in it, or in the response of a
+/// request log.
+fn recorded_call(message: &mut ChatMessage, response: Option<Response>, line: u32, notes: &mut Notes) -> Call {
+    let kept = message.field("extra").get("response").map(Response::new);
+    let (kept, logged) = (kept.unwrap_or_default(), response.unwrap_or_default());
+    let own = Response { usage: message.field("usage"), model: message.text_field("model", notes), id: None };
+    let usages = [own.usage, kept.usage, logged.usage];
+    let usage = usages.iter().find(|usage| !usage.is_null()).and_then(|usage| wire_usage::usage(usage, line, notes));
+    Call { usage, model: own.model.or(kept.model).or(logged.model), message_id: kept.id.or(logged.id), ..Call::default() }
 }

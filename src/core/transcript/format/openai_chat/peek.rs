@@ -5,11 +5,12 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::super::head::{Fit, are_of, is_lines};
 use super::super::jsonl;
-use super::MESSAGE_KEYS;
+use super::{MESSAGE_KEYS, list_key};
 
 /// Number of messages or conversations to look at.
-const SNIFFED: usize = 8;
+const SNIFFED: usize = 20;
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
@@ -23,18 +24,31 @@ const CHAT_KEYS: [&str; 4] = ["tool_calls", "function_call", "tool_call_id", "to
 /// Returns whether the file contains chat messages. Lines of messages without anything specific to the chat API do not count, because
 /// they could also be messages of Anthropic's API.
 pub fn is_chat(bytes: &[u8]) -> bool {
-    let listed = first_messages(bytes);
-    if !listed.is_empty() {
-        return listed.iter().all(is_message);
+    let fit = |messages: &[Value]| are_of(&messages.iter().map(fit).collect::<Vec<_>>());
+    if !is_lines(bytes) {
+        return fit(&first_messages(bytes));
     }
-    let lines = jsonl::lines(bytes).take(SNIFFED).filter_map(|(_, line)| serde_json::from_slice(line).ok());
-    let lines: Vec<Value> = lines.collect();
-    !lines.is_empty() && lines.iter().all(is_message) && lines.iter().any(is_chat_only)
+    let read = |(number, line)| jsonl::values::<Value>(number, line, &mut Vec::new());
+    let lines: Vec<Value> = jsonl::lines(bytes).take(SNIFFED).flat_map(read).collect();
+    let listed = in_lists(&lines);
+    if listed.is_empty() { fit(&lines) && lines.iter().any(is_chat_only) } else { fit(&listed) }
 }
 
-fn is_message(value: &Value) -> bool {
+/// Returns the first messages of the lists of messages in these records.
+fn in_lists(records: &[Value]) -> Vec<Value> {
+    let listed = records.iter().flat_map(|record| list_key(record).and_then(|key| record.get(key)?.as_array()));
+    listed.flatten().take(SNIFFED).cloned().collect()
+}
+
+fn fit(value: &Value) -> Fit {
     let role = value.get("role").and_then(Value::as_str).unwrap_or_default();
-    ROLES.contains(&role) && !parts(value).iter().any(is_anthropic)
+    if parts(value).iter().any(is_anthropic) {
+        Fit::Foreign
+    } else if ROLES.contains(&role) {
+        Fit::Good
+    } else {
+        Fit::Odd
+    }
 }
 
 fn parts(message: &Value) -> &[Value] {
@@ -51,14 +65,13 @@ fn is_chat_only(message: &Value) -> bool {
     !matches!(role, Some("user" | "assistant")) || CHAT_KEYS.iter().any(|key| message.get(*key).is_some())
 }
 
-/// Returns the first messages of the first list of messages: of the file itself, of its first line, or of its first elements.
+/// Returns the first messages of a document: of its list, or of the lists in its first elements.
 fn first_messages(bytes: &[u8]) -> Vec<Value> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut first = Vec::new();
     // The visitor stops with an error as soon as it has enough elements, so the result does not matter.
     let _ = FirstElements(&mut first).deserialize(&mut serde_json::Deserializer::from_slice(bytes));
-    let inner = first.iter().flat_map(|value| MESSAGE_KEYS.iter().find_map(|key| value.get(*key)?.as_array()));
-    let inner: Vec<Value> = inner.flatten().take(SNIFFED).cloned().collect();
+    let inner = in_lists(&first);
     if inner.is_empty() { first } else { inner }
 }
 

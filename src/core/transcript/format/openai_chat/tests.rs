@@ -1,5 +1,10 @@
 //! One test for each form and peculiarity of the known files; all messages are invented.
 
+mod fields;
+mod files;
+mod requests;
+mod text_calls;
+
 use serde_json::{Value, json};
 
 use super::{read, sniff};
@@ -138,7 +143,7 @@ fn content_may_be_a_list_of_parts() {
     let conversation = &reading.conversations[0];
     assert_eq!(shape(conversation), ["u: look [image]", "a: [use a]", "u: [result a: one]"]);
     assert_eq!(conversation.block(conversation.messages[2].blocks[0]).wire["content"], json!([{"type": "text", "text": "one"}]));
-    assert_eq!(reading.notes[0].what, "1 part(s) of this message are neither text nor image; they were left out");
+    assert_eq!(reading.notes[0].what, "a part of type `input_audio` is neither text nor image; it was left out");
 }
 
 #[test]
@@ -188,6 +193,19 @@ fn malformed_chats_are_noted() {
         let reading = read(broken.as_bytes(), &ReadOptions::default());
         assert!(reading.conversations.is_empty() && reading.notes.len() == 1, "{broken}");
     }
+}
+
+#[test]
+fn a_document_that_breaks_off_keeps_what_is_before() {
+    let cut = |whole: &Value, end: &str| {
+        let text = whole.to_string();
+        read(format!("{}{end}", &text[..text.len() - 2]).as_bytes(), &ReadOptions::default())
+    };
+    let reading = cut(&json!({"messages": [user("go"), assistant("done")]}), ",{\"role\":\"us");
+    assert_eq!(shape(&reading.conversations[0]), ["u: go", "a: done"]);
+    assert_eq!(reading.notes[0].what, "the document breaks off here; what is before it was read");
+    let reading = cut(&json!([{"traj": [user("go"), assistant("done")]}, {"traj": [user("so")]}]), "");
+    assert_eq!((names(&reading), reading.notes.len()), (vec!["0"], 1));
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! What the program says of files that it cannot read: their name, if it is known, and a way to read them only if there is one.
+
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, run_in};
+
+/// Runs a command on one file of this name.
+fn run_on(command: &[&str], name: &str, text: &str) -> Ran {
+    let folder = TempDir::new().expect("a temporary folder");
+    std::fs::write(folder.path().join(name), text).expect("a file in it");
+    run_in(folder.path(), [command, &[name]].concat(), b"")
+}
+
+#[test]
+fn known_kinds_are_refused_by_name() {
+    let qwen = r#"{"sessionId":"s","uuid":"u","type":"user","message":{"role":"user","parts":[{"text":"go"}]}}"#;
+    let files = [
+        ("a.jsonl", qwen, "a Qwen Code session, not read yet"),
+        ("a.json", "{\n\"messages\": [{\"parts\": []}],\n\"info\": {\"id\": \"ses_1\"}}", "an opencode export, not read yet"),
+        ("a.json", "{\n\"info\": {\n\"id\": \"ses_1\"\n},\n\"messages\": [{\"inf", "an opencode export, not read yet"),
+        ("a.json", r#"{"projectHash":"h","sessionId":"s","messages":[]}"#, "a Gemini CLI chat, not read yet"),
+        ("ui_messages.json", r#"[{"ts":1,"type":"say","say":"text","text":"hi"}]"#, "a Cline task, not read yet"),
+    ];
+    for (name, text, said) in files {
+        for command in [&["inspect"][..], &["audit"], &["replay", "-p", "recorded"]] {
+            let ran = run_on(command, name, text);
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{command:?} {text}");
+            assert!(ran.stderr.contains(&format!("recompact: {name}: {said}\n")), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_log_is_no_transcript_and_no_format_is_offered() {
+    let log = "{\"type\":\"event\",\"sessionId\":\"s\",\"level\":\"info\"}\n{\"type\":\"metric\",\"sessionId\":\"s\"}\n";
+    let ran = run_on(&["audit"], "log.jsonl", log);
+    let said = "recompact: log.jsonl: not a transcript in a known format (claude-code, codex, openai-chat, messages)\n";
+    assert!(ran.code == 2 && ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+#[test]
+fn a_format_is_offered_if_it_reads_the_file() {
+    // The first twenty-one records are bookkeeping of an unknown program.
+    let chat = "{\"role\":\"user\",\"content\":\"Hello?\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
+    let text = format!("{}{}", "{\"role\":\"assistant\",\"text\":\"\"}\n".repeat(21), chat);
+    let ran = run_on(&["inspect"], "a.jsonl", &text);
+    assert!(
+        ran.stderr.ends_with("(claude-code, codex, openai-chat, messages); --format openai-chat reads it anyway\n"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(run_on(&["inspect", "--format", "openai-chat"], "a.jsonl", &text).code, 0);
+}
+
+#[test]
+fn a_file_of_which_every_message_was_skipped_is_not_read() {
+    let skipped = "{\"role\":\"user\",\"content\":7}\n{\"role\":\"assistant\",\"content\":null}\n";
+    for command in [&["inspect", "--format", "messages"][..], &["audit", "--format", "messages"]] {
+        let ran = run_on(command, "a.jsonl", skipped);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains("no conversation found in it, read as messages (line 1: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn files_with_one_request_each_are_one_transcript() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let write = |name: &str, messages: &str, response: &str| {
+        let text = format!("{{\"messages\":[{messages}],\"response\":{{\"choices\":[{{\"message\":{response}}}]}}}}");
+        std::fs::write(folder.path().join(name), text).expect("a file in it");
+    };
+    let (go, yes) = (r#"{"role":"user","content":"go"}"#, r#"{"role":"assistant","content":"yes"}"#);
+    write("1.json", go, yes);
+    write("2.json", &[go, yes, r#"{"role":"user","content":"more"}"#].join(","), r#"{"role":"assistant","content":"done"}"#);
+    let ran = run_in(folder.path(), ["inspect", ".", "-o", "json", "--strict"], b"");
+    let found = ran.json();
+    let counts: Vec<_> =
+        found.as_array().expect("conversations").iter().map(|one| (one["transcript"].as_str(), one["calls"].as_u64())).collect();
+    assert_eq!(counts, [(Some("2.json"), Some(2))]);
+}
