@@ -1,4 +1,5 @@
-//! Sessions of Claude Code (`~/.claude/projects/*/*.jsonl` and its `subagents/`), versions 2.0 to 2.1.
+//! Sessions of Claude Code (`~/.claude/projects/*/*.jsonl` and its `subagents/`), versions 2.0 to 2.1, and what `claude -p` prints
+//! with `--output-format stream-json` or, with `--verbose`, `json` ([`stream`]).
 //!
 //! The file is append-only, one record per line. `user`, `assistant` and some `attachment` and `system` records are part of the
 //! conversation; all others are bookkeeping. Lines with the same `message.id` are one response; its tool results are separate lines.
@@ -12,6 +13,7 @@ mod messages;
 mod origin;
 mod progress;
 mod record;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -33,7 +35,8 @@ use self::record::{Record, Type};
 use self::text::Text;
 use self::threads::Threads;
 use self::tree::{Branch, Tree};
-use super::{Branches, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
+use super::notes::Notes;
+use super::{Branches, Format, Note, ReadOptions, Reading, SessionFolder, head, jsonl};
 use crate::util::text::plural;
 
 const NAME: &str = "claude-code";
@@ -68,25 +71,36 @@ struct RecordProbe {
     r#type: Text,
     uuid: Text,
     session_id: Text,
+    #[serde(rename = "session_id")]
+    stream_session_id: Text,
     /// Records of Codex rollouts have this field; records of Claude Code do not.
     payload: Option<IgnoredAny>,
 }
 
 fn sniff(bytes: &[u8]) -> bool {
-    let first = jsonl::lines(bytes).take(SNIFFED_RECORDS);
-    let probes = first.flat_map(|(number, line)| jsonl::values::<RecordProbe>(number, line, &mut Vec::new()));
-    probes.take(SNIFFED_RECORDS).any(|probe| {
-        let has_id = probe.uuid.get().or(probe.session_id.get()).is_some();
+    let is_one = |probe: RecordProbe| {
+        let has_id = [&probe.uuid, &probe.session_id, &probe.stream_session_id].into_iter().any(|id| id.get().is_some());
         probe.payload.is_none() && probe.r#type.get().is_some_and(|r#type| has_id || BOOKKEEPING.contains(&r#type))
-    })
+    };
+    if stream::is_array(bytes) {
+        return head::records(bytes).into_iter().filter_map(|record| serde_json::from_value(record).ok()).any(is_one);
+    }
+    let first = jsonl::lines(bytes).take(SNIFFED_RECORDS);
+    let probes = first.flat_map(|(number, line)| jsonl::values(number, line, &mut Vec::new()));
+    probes.take(SNIFFED_RECORDS).any(is_one)
 }
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut notes = Vec::new();
     let (mut records, mut contents, mut reports) = (Vec::new(), Vec::new(), Reports::default());
-    for (line, json) in jsonl::lines(bytes) {
+    let mut unknown: Vec<Note> = Vec::new();
+    for (line, json) in stream::records(bytes) {
         for mut record in jsonl::values::<Record>(line, json, &mut notes) {
             record.line = line;
+            record.take_stream_fields();
+            if let Type::Unknown(name) = &record.r#type {
+                unknown.push(Note::info(line, format!("records of the unknown type `{name}` are not read")));
+            }
             let reported = reports.unpack(&mut record);
             for mut record in iter::once(record).chain(reported) {
                 contents.push(record.take_content());
@@ -115,7 +129,9 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     }
     notes.sort_by_key(|note| note.line);
     notes.dedup();
-    Reading { conversations, notes }
+    let mut notes = Notes::of_lines(notes);
+    unknown.into_iter().for_each(|note| notes.kind(note));
+    Reading { conversations, notes: notes.finish() }
 }
 
 /// Drops records whose id occurs earlier: a session that was copied into itself, or a compaction that wrote its history once more.

@@ -30,7 +30,16 @@ impl Notes {
 
     /// Notes that a field has a value that it cannot have, and that only the field was left out.
     pub fn odd_field(&mut self, line: u32, field: &str, value: &Value) {
-        self.kind(Note::skipped(line, format!("`{field}` is {}; this field was left out", what(value))));
+        self.kind(Note::skipped(line, odd_field(field, value)));
+    }
+
+    /// Takes the notes on lines. Those about odd fields become one a field.
+    pub fn of_lines(notes: Vec<Note>) -> Self {
+        let mut all = Self::default();
+        for note in notes {
+            if note.what.ends_with(LEFT_OUT) { all.kind(note) } else { all.lines.push(note) }
+        }
+        all
     }
 
     /// Returns the notes in the order of their lines.
@@ -43,6 +52,14 @@ impl Notes {
         notes.sort_by_key(|note| note.line);
         notes
     }
+}
+
+/// The end of a note about an odd field.
+const LEFT_OUT: &str = "; this field was left out";
+
+/// Returns the text of a note about a field with a value that it cannot have.
+pub fn odd_field(field: &str, value: &Value) -> String {
+    format!("`{field}` is {}{LEFT_OUT}", what(value))
 }
 
 /// Returns what a value is, in words: "a negative number".

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Deserializer, Value};
 use serde_path_to_error::{Path, Segment};
 
-use crate::util::text;
+use super::notes;
 
 /// A value that was read without its odd fields.
 pub struct Mended<T> {
@@ -17,8 +17,6 @@ pub struct Mended<T> {
 
 /// A record with more odd fields is of another format.
 const MAX_ODD_FIELDS: usize = 16;
-/// Characters of an odd value that its note shows.
-const SHOWN_CHARS: usize = 40;
 
 /// Reads the first JSON value of a text without its odd fields; `None` if it is not JSON, or is odd as a whole.
 pub fn mended<T: DeserializeOwned>(json: &str) -> Option<Mended<T>> {
@@ -30,15 +28,18 @@ pub fn mended<T: DeserializeOwned>(json: &str) -> Option<Mended<T>> {
         match serde_path_to_error::deserialize(&record) {
             Ok(value) => return Some(Mended { value, odd_fields, end }),
             Err(error) => {
-                let value = remove(&mut record, error.path())?.to_string();
-                let shown = text::head(&value, SHOWN_CHARS);
-                let ellipsis = if shown.len() < value.len() { "…" } else { "" };
-                let path = error.path();
-                odd_fields.push(format!("`{path}` cannot be {shown}{ellipsis} in this format; the field was left out"));
+                // The same field of an element of a list is one kind of note, whichever element it is.
+                let field: Vec<&str> = error.path().iter().filter_map(key).collect();
+                let value = remove(&mut record, error.path())?;
+                odd_fields.push(notes::odd_field(&field.join("."), &value));
             }
         }
     }
     None
+}
+
+fn key(segment: &Segment) -> Option<&str> {
+    if let Segment::Map { key } = segment { Some(key) } else { None }
 }
 
 /// Removes what a path leads to, and returns it; `None` if it leads nowhere.
@@ -89,8 +90,8 @@ mod tests {
         assert_eq!(mended.value, Record { id: None, ids: vec!["a".into(), "b".into()], usage: Some(usage) });
         assert_eq!(&json[mended.end..], r#" {"id": "next"}"#);
         let paths: Vec<&str> = mended.odd_fields.iter().filter_map(|text| text.split('`').nth(1)).collect();
-        assert_eq!(paths, ["id", "ids[1]", "usage.input"]);
-        assert_eq!(mended.odd_fields[2], "`usage.input` cannot be -5 in this format; the field was left out");
+        assert_eq!(paths, ["id", "ids", "usage.input"]);
+        assert_eq!(mended.odd_fields[2], "`usage.input` is a negative number; this field was left out");
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn is_from_harness(text: &str) -> bool {
 /// Returns the text that the model saw of a record that is not a message, and who wrote it: an attachment, a message that a person typed
 /// while the agent worked, or the output of a local command.
 pub fn visible_text(record: &Record) -> Option<(String, Origin)> {
-    match record.r#type {
+    match &record.r#type {
         Type::Attachment => {
             let attachment = record.attachment.as_ref()?;
             let text = attachment.visible_text()?;

@@ -59,7 +59,7 @@ impl Reports {
             records.push(own(Type::User, Text::Missing, message.timestamp.clone(), Some(Box::new(prompt))));
         }
         let parent_uuid = if records.is_empty() && begins { Text::Null } else { Text::Missing };
-        let reported = own(message.r#type, message.uuid.clone(), message.timestamp.clone(), message.message.take());
+        let reported = own(message.r#type.clone(), message.uuid.clone(), message.timestamp.clone(), message.message.take());
         records.push(Record { parent_uuid, request_id: message.request_id, ..reported });
         records
     }

@@ -3,7 +3,9 @@
 //! Serde skips all other fields (`toolUseResult`, most data of `progress`, file snapshots) without building them; they are often half of
 //! the file.
 
-use serde::Deserialize;
+use std::mem;
+
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::attachment::Attachment;
@@ -34,6 +36,12 @@ pub struct Record {
     /// In a compaction boundary: the last record before it.
     pub logical_parent_uuid: Text,
     pub session_id: Text,
+    /// The same, in the output of `claude -p`.
+    #[serde(rename = "session_id")]
+    pub stream_session_id: Text,
+    /// In the output of `claude -p`: the call that started the sub-agent.
+    #[serde(rename = "parent_tool_use_id")]
+    pub stream_parent: Text,
     pub agent_id: Text,
     pub request_id: Text,
     pub timestamp: Text,
@@ -52,21 +60,74 @@ pub struct Record {
     /// In `progress` records: the call that started what reports.
     #[serde(rename = "parentToolUseID")]
     pub parent_tool_use_id: Text,
+    #[serde(alias = "compact_metadata")]
     pub compact_metadata: Option<Box<CompactMetadata>>,
     pub microcompact_metadata: Option<Box<MicrocompactMetadata>>,
 }
 
-/// The `type` of a record; types that are never part of the conversation are `Other`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// The `type` of a record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Type {
     User,
     Assistant,
     System,
     Attachment,
+    /// Never a part of the conversation.
     #[default]
-    #[serde(other)]
     Other,
+    /// A type that this reader does not know.
+    Unknown(Box<str>),
+}
+
+/// Types that are never a part of the conversation: bookkeeping of sessions, and what `claude -p --output-format stream-json` prints.
+const OTHER_TYPES: [&str; 33] = [
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "atis-latch",
+    "attribution-snapshot",
+    "auth_status",
+    "bridge-session",
+    "content-replacement",
+    "control_request",
+    "control_response",
+    "custom-title",
+    "file-history-delta",
+    "file-history-snapshot",
+    "keep_alive",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "rate_limit_event",
+    "result",
+    "saved_hook_context",
+    "speculation-accept",
+    "stream_event",
+    "summary",
+    "tag",
+    "task-summary",
+    "tool_progress",
+    "tool_use_summary",
+    "worktree-state",
+    "",
+];
+
+impl<'de> Deserialize<'de> for Type {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Text::deserialize(deserializer)?;
+        Ok(match name.get().unwrap_or_default() {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            "system" => Self::System,
+            "attachment" => Self::Attachment,
+            other if OTHER_TYPES.contains(&other) => Self::Other,
+            unknown => Self::Unknown(unknown.into()),
+        })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -123,7 +184,9 @@ struct OutputDetails {
 #[serde(rename_all = "camelCase", default)]
 pub struct CompactMetadata {
     pub trigger: Option<String>,
+    #[serde(alias = "pre_tokens")]
     pub pre_tokens: Option<u64>,
+    #[serde(alias = "post_tokens")]
     pub post_tokens: Option<u64>,
     pub preserved_segment: Option<PreservedSegment>,
     pub preserved_messages: Option<PreservedMessages>,
@@ -156,10 +219,20 @@ pub struct MicrocompactMetadata {
 }
 
 impl Record {
+    /// Gives a record of `claude -p --output-format stream-json` the fields that sessions have.
+    pub fn take_stream_fields(&mut self) {
+        if self.session_id.get().is_none() {
+            self.session_id = mem::take(&mut self.stream_session_id);
+        }
+        if self.stream_parent.get().is_some() {
+            (self.agent_id, self.is_sidechain) = (mem::take(&mut self.stream_parent), Some(true));
+        }
+    }
+
     /// Returns whether the record is a message of the conversation. Records of the model `<synthetic>` are not: the harness shows them
     /// after an API error or an interruption, and never sends them.
     pub fn is_conversation(&self) -> bool {
-        match (self.r#type, &self.message) {
+        match (&self.r#type, &self.message) {
             (Type::Assistant, Some(message)) => message.model.as_deref() != Some("<synthetic>"),
             (Type::User, Some(_)) => self.is_summary() || self.is_visible_in_transcript_only != Some(true),
             _ => false,

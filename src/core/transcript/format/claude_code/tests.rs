@@ -3,6 +3,7 @@
 mod billed;
 mod continuations;
 mod reports;
+mod stream;
 mod unseen;
 
 use serde_json::{Value, json};

@@ -25,7 +25,8 @@ impl<'a> Threads<'a> {
         let mut assigner = ThreadAssigner::default();
         let mut thread_of = Vec::with_capacity(records.len());
         for record in records {
-            let in_tree = record.uuid.get().is_some() || record.is_conversation() || record.attachment.is_some();
+            let is_part = record.is_conversation() || record.attachment.is_some() || record.is_compact_boundary();
+            let in_tree = record.uuid.get().is_some() || is_part;
             let parents = [&record.parent_uuid, &record.logical_parent_uuid];
             let parent = parents.into_iter().find_map(|text| text.get().and_then(|uuid| by_uuid.get(uuid)));
             let parent = parent.and_then(|parent| thread_of.get(*parent).copied().flatten());
