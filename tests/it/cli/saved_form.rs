@@ -144,6 +144,10 @@ fn every_command_reads_results_of_version_1() {
     let now: Value = serde_json::from_slice(&fs::read(folder.path().join("now.json")).expect("results")).expect("JSON");
     let before: Value = serde_json::from_str(&old(OLD[0])).expect("JSON");
     for ((place, policy, values), (.., of_now)) in rows(&before).zip(rows(&now)) {
+        // Then every model of Claude dropped the thinking of earlier turns.
+        if place.starts_with("claude-code/") {
+            continue;
+        }
         // Then a failed command of Codex was no error, and summaries did not quote the last one.
         if place.starts_with("codex/") && policy == "lcc-s08" {
             continue;

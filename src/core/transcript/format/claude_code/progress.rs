@@ -65,7 +65,8 @@ impl Reports {
     }
 }
 
-/// Leaves out reports of sub-agents that have records of their own, in this file or in another one (`own_files`, by thread name).
+/// Leaves out reports of sub-agents that have records of their own, in this file or in another one (`own_files`, by thread name), and of
+/// those without an answer.
 pub fn drop_known(records: &mut [Record], contents: &mut [Value], own_files: &HashSet<String>) {
     let own = || records.iter().filter(|record| !record.is_reported);
     let responses: HashSet<&str> = own().filter_map(Record::response_id).collect();
@@ -75,10 +76,13 @@ pub fn drop_known(records: &mut [Record], contents: &mut [Value], own_files: &Ha
         let is_recorded = agents.contains(agent) || record.response_id().is_some_and(|id| responses.contains(id));
         is_recorded || own_files.contains(&format!("agent-{agent}"))
     };
-    let known = records.iter().filter(|record| record.is_reported && is_known(record)).filter_map(|record| record.agent_id.get());
-    let known: HashSet<String> = known.map(str::to_owned).collect();
+    let reported = || records.iter().filter(|record| record.is_reported);
+    let agent = |record: &Record| record.agent_id.get().map(str::to_owned);
+    let known: HashSet<String> = reported().filter(|record| is_known(record)).filter_map(agent).collect();
+    // Of some, only the prompt is reported.
+    let answered: HashSet<String> = reported().filter(|record| record.is_assistant()).filter_map(agent).collect();
     for (record, content) in records.iter_mut().zip(contents) {
-        if record.is_reported && record.agent_id.get().is_some_and(|agent| known.contains(agent)) {
+        if record.is_reported && record.agent_id.get().is_some_and(|agent| known.contains(agent) || !answered.contains(agent)) {
             *record = Record { line: record.line, ..Record::default() };
             content.take();
         }

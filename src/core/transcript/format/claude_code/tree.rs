@@ -167,7 +167,7 @@ struct Boundary {
 
 impl ThreadState {
     /// Returns the parent to use. A record after a compaction may name a record of the kept tail, which is before the boundary, and some
-    /// versions name one from before an earlier boundary (nobody can go back there). Its parent is then the last record that the
+    /// versions name one from before an earlier boundary, which no session can go back to. Its parent is then the last record that the
     /// compaction wrote.
     fn effective_parent(&self, i: usize, parent: usize) -> usize {
         match &self.boundary {

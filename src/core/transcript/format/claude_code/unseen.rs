@@ -6,7 +6,7 @@
 
 use super::record::Record;
 use super::turns::Turn;
-use crate::transcript::conversation::Conversation;
+use crate::transcript::conversation::{Conversation, Usage};
 
 /// What stands for the history that is not in the file.
 pub const TEXT: &str = "[earlier messages, which are not in the file]";
@@ -36,7 +36,8 @@ impl Unseen {
         let least_after = compacted.and_then(|at| requests().filter(|(n, _)| *n > at).map(|(_, (request, _))| request).min());
         let shrank = least_after.is_some_and(|least| (least as f64) < SMALLER * first.0 as f64)
             && requests().next().map(|(n, _)| n) <= compacted;
-        let is_wanted = begins_outside || shrank;
+        // One request alone does not show what of it is read again.
+        let is_wanted = (begins_outside && requests().nth(1).is_some()) || shrank;
         let history = first.0.saturating_sub(prefix);
         (is_wanted && history >= MIN_TOKENS).then_some(Self { first: history })
     }
@@ -54,6 +55,6 @@ impl Unseen {
 /// Returns the tokens of a request and those of them that were read from the cache.
 fn last_usage(records: &[Record], turn: &Turn) -> Option<(u64, u64)> {
     let message = |i: &usize| records[*i].message.as_ref()?.usage.as_ref();
-    let usage = turn.response.iter().rev().find_map(message)?.by_iteration().0;
+    let usage = Some(turn.response.iter().rev().find_map(message)?.by_iteration().0).filter(Usage::is_possible)?;
     Some((usage.request(), usage.cache_read))
 }

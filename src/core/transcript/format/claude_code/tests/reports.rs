@@ -76,6 +76,12 @@ fn a_sub_agent_with_records_or_a_file_of_its_own_is_read_once() {
 }
 
 #[test]
+fn a_sub_agent_whose_answers_are_not_reported_is_not_read() {
+    let prompt = reported("user", "x1", json!({"content": "look"}));
+    assert_eq!(names(&session(&[report("p1", "r1", "a1", prompt)]), &ReadOptions::default()), [("main".to_owned(), 2)]);
+}
+
+#[test]
 fn other_progress_is_not_read() {
     let bash =
         record("progress", "p1", Some("r1"), json!({"data": {"type": "bash_progress", "output": "x", "message": "running"}}));
