@@ -25,6 +25,7 @@ mod prefix_changed_tools;
 mod reread;
 pub mod secret;
 mod self_summary;
+mod silent_drop;
 pub mod spilled;
 mod thrash;
 mod too_late;
@@ -113,7 +114,8 @@ rules![
     lost_to_fallback Warning,
     irrecoverable Warning,
     archive_growth Warning,
-    meter_error Warning;
+    meter_error Warning,
+    silent_drop Warning;
     // An audit detects these in files.
     spilled Error,
     gap Error,

@@ -16,8 +16,8 @@
 //!   Without a clock in the recording it lives forever.
 //! * **System prompt and tools** precede the messages, never change, and can be read even if no message can. The recording
 //!   shows how much of them was cached before the conversation began.
-//! * **Thinking** that providers drop when the next turn begins does not break the prefix: in recordings 190 of 224 such turns
-//!   of Claude and 56 of 81 of GPT still read the previous request.
+//! * **Thinking** that providers drop when the next turn begins does not break the prefix: in recordings 56 of 81 such turns of GPT
+//!   still read the previous request.
 //! * **Edits on the server** ([`crate::engine::layer::Scope::Server`]) do not change the prefix.
 //! * Each **model** has its own cache.
 //!

@@ -7,5 +7,6 @@
 pub mod conversation;
 pub mod copies;
 pub mod format;
+pub mod silent_drops;
 pub mod source;
 pub mod tool_access;

@@ -146,6 +146,7 @@ impl<'a> Reader<'a> {
         let records = self.records;
         let Some(first) = turn.response.first().map(|i| &records[*i]) else { return Vec::new() };
         let call = call_of(records, turn);
+        self.record_applied_edits(&turn.response);
         let (mut parts, mut calls, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for &i in &turn.response {
             self.builder.add_record();

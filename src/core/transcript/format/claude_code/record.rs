@@ -138,6 +138,22 @@ pub struct Message {
     /// A string, or a list of blocks.
     pub content: Value,
     pub usage: Option<WireUsage>,
+    /// What the provider removed from the request before the model read it.
+    pub context_management: Option<ContextManagement>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ContextManagement {
+    pub applied_edits: Vec<AppliedEdit>,
+}
+
+/// An edit of the provider, such as `clear_tool_uses_20250919`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AppliedEdit {
+    /// Number of calls whose results were cleared, from the oldest.
+    pub cleared_tool_uses: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]

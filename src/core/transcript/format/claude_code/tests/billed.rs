@@ -48,6 +48,40 @@ fn calls_of_branches_that_are_left_are_billed() {
 }
 
 #[test]
+fn what_the_provider_cleared_is_an_edit_of_the_record() {
+    let cleared = |uuid: &str, parent: &str, call: &str, uses: usize| {
+        let edits = json!([{"type": "clear_tool_uses_20250919", "cleared_tool_uses": uses, "cleared_input_tokens": 9}]);
+        let message =
+            json!({"id": format!("m-{uuid}"), "content": [use_of(call)], "context_management": {"applied_edits": edits}});
+        record("assistant", uuid, Some(parent), json!({"message": message}))
+    };
+    let records = [
+        user("u1", None, "go"),
+        calls("r1", "u1", "t1"),
+        result("u2", "r1", "t1"),
+        calls("r2", "u2", "t2"),
+        result("u3", "r2", "t2"),
+        cleared("r3", "u3", "t3", 1),
+        result("u4", "r3", "t3"),
+        cleared("r4", "u4", "t4", 2),
+        result("u5", "r4", "t4"),
+        cleared("r5", "u5", "t5", 2),
+    ];
+    let (conversation, _) = read_one(&records);
+    let edits: Vec<(usize, Vec<&str>)> = conversation
+        .compactions
+        .iter()
+        .map(|compaction| match &compaction.edit {
+            RecordedEdit::Clear { pairs } => {
+                (compaction.message_index, pairs.iter().map(|pair| conversation.pair(*pair).id.as_str()).collect())
+            }
+            RecordedEdit::Fold { .. } => unreachable!("nothing was summarised"),
+        })
+        .collect();
+    assert_eq!(edits, [(4, vec!["t1"]), (6, vec!["t2"])]);
+}
+
+#[test]
 fn an_odd_number_costs_only_itself() {
     let usage = json!({"input_tokens": -5, "output_tokens": 9, "speed": 2, "cache_read_input_tokens": "many"});
     let (conversation, notes) = read_one(&[user("u1", None, "go"), costs("r1", "u1", usage)]);

@@ -1,0 +1,189 @@
+//! Requests that shrink although the record has no edit: a harness or a provider cleared results without a word, when a session was
+//! resumed, after an idle time, or between two calls.
+//!
+//! The usage shows how much left, and not what. The oldest results are taken for it, because that is what harnesses clear; so the
+//! conversation counts as much as was sent, and the facts of these results are not in the context any more.
+
+use super::conversation::{BlockKind, Call, Compaction, Conversation, PairId, RecordedEdit, Thinking};
+use super::format::{Note, Reading};
+
+/// What triggered a recorded compaction that is not in the record.
+pub const SILENT: &str = "silent";
+
+/// A request is suspicious if it has at most this share of the request before it.
+const SHRUNK: f64 = 0.8;
+/// Smaller requests change by a fifth for many reasons.
+const MIN_TOKENS: u64 = 10_000;
+/// A prefix was kept if the cache gave at least this share of the request.
+const KEPT: f64 = 0.5;
+/// Bytes of text per token, before they are scaled to the usage.
+const BYTES_PER_TOKEN: f64 = 4.0;
+
+/// A request that is smaller than the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SilentDrop {
+    /// The call before it.
+    previous: usize,
+    call: usize,
+    /// Tokens of both requests.
+    before: u64,
+    after: u64,
+}
+
+/// Adds what left without a word to the recorded compactions of each conversation, with a note.
+pub fn add_to(reading: &mut Reading) {
+    for conversation in &mut reading.conversations {
+        for drop in find(conversation) {
+            let pairs = oldest_results(conversation, drop);
+            let line = conversation.messages[conversation.calls[drop.call].response].line;
+            reading.notes.push(Note::info(line, text(conversation, drop, pairs.len())));
+            conversation.compactions.push(Compaction {
+                message_index: conversation.calls[drop.previous].response + 1,
+                edit: RecordedEdit::Clear { pairs },
+                trigger: Some(SILENT.to_owned()),
+                tokens_before: Some(drop.before),
+                tokens_after: Some(drop.after),
+                summary_usage: None,
+                line,
+            });
+            conversation.compactions.sort_by_key(|compaction| compaction.message_index);
+        }
+    }
+}
+
+fn find(conversation: &Conversation) -> Vec<SilentDrop> {
+    let billed: Vec<(usize, &Call, u64)> = conversation
+        .calls
+        .iter()
+        .enumerate()
+        .filter_map(|(index, call)| Some((index, call, call.billed().filter(|_| call.other_iterations.is_empty())?.request())))
+        .collect();
+    let of_pair = |pair: &[(usize, &Call, u64)]| {
+        let [(previous, had, before), (call, has, after)] = [pair[0], pair[1]];
+        let drop = SilentDrop { previous, call, before, after };
+        let is_edited = |compaction: &Compaction| (had.response + 1..=has.response).contains(&compaction.message_index);
+        let is_same_model = had.model == has.model;
+        let explained = thinking_that_left(conversation, drop);
+        let shrank = before >= MIN_TOKENS && ((after + explained) as f64) < SHRUNK * before as f64;
+        (shrank && is_same_model && !conversation.compactions.iter().any(is_edited)).then_some(drop)
+    };
+    billed.windows(2).filter_map(of_pair).collect()
+}
+
+/// Returns the tokens of the thinking that a model drops at the beginning of a turn.
+fn thinking_that_left(conversation: &Conversation, drop: SilentDrop) -> u64 {
+    let new = conversation.calls[drop.previous].response + 1..conversation.calls[drop.call].response;
+    let begins_turn = conversation.messages[new.clone()].iter().any(|message| conversation.is_typed(message));
+    if conversation.thinking != Thinking::Turn || !begins_turn {
+        return 0;
+    }
+    let blocks = conversation.messages[..new.start].iter().flat_map(|message| &message.blocks);
+    let thinking = blocks.map(|id| conversation.block(*id)).filter(|block| block.kind == BlockKind::Thinking);
+    thinking.map(|block| (block.text().len() as f64 / BYTES_PER_TOKEN) as u64).sum()
+}
+
+/// Returns the oldest results that are still in the context, as many as have the tokens that left.
+fn oldest_results(conversation: &Conversation, drop: SilentDrop) -> Vec<PairId> {
+    let end = conversation.calls[drop.previous].response + 1;
+    let begin = conversation.compactions.iter().filter(|compaction| matches!(compaction.edit, RecordedEdit::Fold { .. }));
+    let begin = begin.map(|compaction| compaction.message_index).filter(|index| *index <= end).max().unwrap_or(0);
+    let cleared: Vec<PairId> = conversation.compactions.iter().filter_map(cleared).flatten().copied().collect();
+    let blocks =
+        || conversation.messages[begin..end].iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
+    let bytes: usize = blocks().map(|block| block.text().len()).sum();
+    let least = conversation.calls.iter().filter_map(Call::billed).map(|usage| usage.cache_read).filter(|read| *read > 0).min();
+    let per_byte = drop.before.saturating_sub(least.unwrap_or(0)) as f64 / bytes.max(1) as f64;
+    let per_byte = per_byte.clamp(0.5 / BYTES_PER_TOKEN, 2.0 / BYTES_PER_TOKEN);
+    let mut left = (drop.before - drop.after) as f64;
+    let mut pairs = Vec::new();
+    for block in blocks() {
+        if let BlockKind::ToolResult(pair) = block.kind
+            && left > 0.0
+            && !cleared.contains(&pair)
+        {
+            left -= block.text().len() as f64 * per_byte;
+            pairs.push(pair);
+        }
+    }
+    pairs
+}
+
+fn cleared(compaction: &Compaction) -> Option<&Vec<PairId>> {
+    if let RecordedEdit::Clear { pairs } = &compaction.edit { Some(pairs) } else { None }
+}
+
+fn text(conversation: &Conversation, drop: SilentDrop, results: usize) -> String {
+    let SilentDrop { previous, call, before, after } = drop;
+    let (had, has) = (&conversation.calls[previous], &conversation.calls[call]);
+    let idle = conversation.requested_at(call).zip(had.time).map(|(asked, answered)| (asked - answered).max(0) / 1_000);
+    let idle = idle.map_or(String::new(), |seconds| format!(" after {seconds} s"));
+    let is_kept = has.usage.is_some_and(|usage| usage.cache_read as f64 >= KEPT * after as f64);
+    let kept = if is_kept { "was kept" } else { "was lost" };
+    format!(
+        "{}: call {} was sent with {after} tokens{idle}, the call before it with {before}, and no record says what left; the cached prefix \
+         {kept}; the {results} oldest results are taken as cleared",
+        conversation.name,
+        call + 1
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::conversation::{ConversationBuilder, Message, Origin, Role, Usage};
+    use serde_json::json;
+
+    /// A conversation whose calls each read a file of `bytes` bytes, with requests of these sizes, all of them read from the cache.
+    fn conversation(bytes: usize, requests: &[u64]) -> Conversation {
+        let mut builder = ConversationBuilder::new("main", "test", Thinking::All);
+        let mut message = |role, blocks| Message { role, is_string_content: false, blocks, time: Some(0), line: 1 };
+        for (n, request) in requests.iter().enumerate() {
+            let usage = Usage { cache_read: *request, ..Usage::default() };
+            let used = builder.block(json!({"type": "tool_use", "id": format!("t{n}"), "name": "Read"}), Origin::Agent, 1);
+            builder.response(message(Role::Assistant, vec![used]), Call { usage: Some(usage), time: Some(0), ..Call::default() });
+            let result = json!({"type": "tool_result", "tool_use_id": format!("t{n}"), "content": "x".repeat(bytes)});
+            let result = builder.block(result, Origin::Tool, 1);
+            builder.message(message(Role::User, vec![result]));
+        }
+        builder.finish()
+    }
+
+    fn added(conversation: Conversation) -> (Vec<(usize, usize)>, Vec<String>) {
+        let mut reading = Reading { conversations: vec![conversation], notes: Vec::new() };
+        add_to(&mut reading);
+        let edits = reading.conversations[0].compactions.iter();
+        let edits = edits.map(|one| (one.message_index, cleared(one).map_or(0, Vec::len))).collect();
+        (edits, reading.notes.into_iter().map(|note| note.what).collect())
+    }
+
+    #[test]
+    fn a_request_that_shrinks_clears_the_oldest_results() {
+        // Four results of 40,000 bytes are about 40,000 tokens; 18,000 tokens are two of them.
+        let (edits, notes) = added(conversation(40_000, &[10_000, 20_000, 30_000, 40_000, 22_000]));
+        assert_eq!(edits, [(7, 2)]);
+        let text = "main: call 5 was sent with 22000 tokens after 0 s, the call before it with 40000, and no record says what left; the \
+                    cached prefix was kept; the 2 oldest results are taken as cleared";
+        assert_eq!(notes, [text]);
+    }
+
+    #[test]
+    fn what_explains_a_smaller_request_is_no_silent_drop() {
+        assert_eq!(added(conversation(40_000, &[10_000, 20_000, 17_000])).0, [], "a sixth");
+        assert_eq!(added(conversation(4_000, &[5_000, 9_000, 1_000])).0, [], "small requests");
+        let mut compacted = conversation(40_000, &[10_000, 40_000, 12_000]);
+        let edit = RecordedEdit::Clear { pairs: vec![PairId(0)] };
+        compacted.compactions.push(Compaction {
+            message_index: 4,
+            edit,
+            trigger: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary_usage: None,
+            line: 1,
+        });
+        assert_eq!(added(compacted).0, [(4, 1)], "the record has an edit");
+        let mut other = conversation(40_000, &[10_000, 40_000, 12_000]);
+        other.calls[2].model = Some("another".to_owned());
+        assert_eq!(added(other).0, [], "another model counts otherwise");
+    }
+}
