@@ -98,6 +98,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         for mut record in jsonl::values::<Record>(line, json, &mut notes) {
             record.line = line;
             record.take_stream_fields();
+            record.is_after_clear = record.shows_clear();
             if let Type::Unknown(name) = &record.r#type {
                 unknown.push(Note::info(line, format!("records of the unknown type `{name}` are not read")));
             }

@@ -11,6 +11,7 @@ use super::text::Text;
 pub struct Attachment {
     r#type: Text,
     hook_event: Text,
+    hook_name: Text,
     command_mode: Text,
     content: Value,
     text: Value,
@@ -29,6 +30,11 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// The name of the hook that ran: `SessionStart:clear`.
+    pub fn hook_name(&self) -> Option<&str> {
+        self.hook_name.get()
+    }
+
     /// Whether a person typed the text while the agent worked.
     pub fn is_queued_prompt(&self) -> bool {
         self.r#type.get() == Some("queued_command") && self.command_mode.get() == Some("prompt")

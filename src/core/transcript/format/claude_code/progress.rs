@@ -17,8 +17,16 @@ use super::text::Text;
 pub struct Progress {
     r#type: Text,
     agent_id: Text,
+    hook_name: Text,
     prompt: Text,
     message: Option<Box<Record>>,
+}
+
+impl Progress {
+    /// The name of the hook that reports: `SessionStart:clear`.
+    pub fn hook_name(&self) -> Option<&str> {
+        self.hook_name.get()
+    }
 }
 
 /// Turns reports of messages into records of their sub-agents.
@@ -30,7 +38,7 @@ pub struct Reports {
 impl Reports {
     /// Returns the records that a record reports: one, but two if the prompt of the sub-agent was not reported as a message.
     pub fn unpack(&mut self, record: &mut Record) -> Vec<Record> {
-        let Some(Progress { r#type, agent_id, prompt, message }) = record.data.take().map(|data| *data) else {
+        let Some(Progress { r#type, agent_id, prompt, message, .. }) = record.data.take().map(|data| *data) else {
             return Vec::new();
         };
         let (Some("agent_progress"), Some(mut message)) = (r#type.get(), message) else { return Vec::new() };

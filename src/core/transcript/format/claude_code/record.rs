@@ -20,6 +20,9 @@ pub struct Record {
     /// Line of the file, from 1.
     #[serde(skip)]
     pub line: u32,
+    /// The context was emptied before this record, as by `/clear`: a hook says so, and nothing is before it.
+    #[serde(skip)]
+    pub is_after_clear: bool,
     /// Another record reports this one ([`super::progress`]).
     #[serde(skip)]
     pub is_reported: bool,
@@ -243,6 +246,13 @@ impl Record {
         if self.stream_parent.get().is_some() {
             (self.agent_id, self.is_sidechain) = (mem::take(&mut self.stream_parent), Some(true));
         }
+    }
+
+    /// Whether the context was emptied before this record. Reads what [`Self::data`] holds.
+    pub fn shows_clear(&self) -> bool {
+        let hook = self.data.as_ref().and_then(|data| data.hook_name());
+        let hook = hook.or(self.attachment.as_ref().and_then(|attachment| attachment.hook_name()));
+        self.parent_uuid == Text::Null && hook == Some("SessionStart:clear")
     }
 
     /// Returns whether the record is a message of the conversation. Records of the model `<synthetic>` are not: the harness shows them

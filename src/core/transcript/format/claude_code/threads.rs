@@ -46,6 +46,8 @@ struct ThreadAssigner<'a> {
     names: Vec<String>,
     taken: HashSet<String>,
     is_side: Vec<bool>,
+    /// Whether a response is in the thread.
+    is_answered: Vec<bool>,
     sessions: HashMap<&'a str, usize>,
     agents: HashMap<&'a str, usize>,
     main: Option<usize>,
@@ -58,6 +60,12 @@ struct ThreadAssigner<'a> {
 impl<'a> ThreadAssigner<'a> {
     /// Returns the thread of a record. `parent` is the thread of its parent, if the parent comes before it in the file.
     fn assign(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
+        let thread = self.thread_of(record, parent);
+        self.is_answered[thread] |= record.is_assistant();
+        thread
+    }
+
+    fn thread_of(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
         if !record.is_side() {
             return self.session_thread(record, parent.filter(|thread| !self.is_side[*thread]));
         }
@@ -74,20 +82,28 @@ impl<'a> ThreadAssigner<'a> {
         }
     }
 
-    /// Returns the thread of a session. A resumed session may continue with a new id, so the parent counts more than the session id.
+    /// Returns the thread of a session. A resumed session may continue with a new id, so the parent counts more than the session id. After
+    /// the context was emptied, a new conversation begins in the same file.
     fn session_thread(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
         let session = record.session_id.get();
         let existing = match session {
             Some(id) => self.sessions.get(id).copied(),
             None => self.main,
         };
-        let thread = parent.or(existing).unwrap_or_else(|| match (self.main, session) {
+        let is_new = record.is_after_clear && existing.is_some_and(|thread| self.is_answered[thread]);
+        let thread = parent.or(existing).filter(|_| !is_new).unwrap_or_else(|| match (self.main, session) {
             (None, _) => self.add("main".to_owned(), false),
-            (Some(_), id) => self.add(id.unwrap_or("main").to_owned(), false),
+            (Some(_), Some(id)) if !is_new => self.add(id.to_owned(), false),
+            (Some(_), _) => self.add("main".to_owned(), false),
         });
-        self.main.get_or_insert(thread);
+        if is_new || self.main.is_none() {
+            self.main = Some(thread);
+        }
         if let Some(id) = session {
-            self.sessions.entry(id).or_insert(thread);
+            let of_session = self.sessions.entry(id).or_insert(thread);
+            if is_new {
+                *of_session = thread;
+            }
         }
         thread
     }
@@ -116,6 +132,7 @@ impl<'a> ThreadAssigner<'a> {
         }
         self.names.push(unique);
         self.is_side.push(is_side);
+        self.is_answered.push(false);
         self.names.len() - 1
     }
 }

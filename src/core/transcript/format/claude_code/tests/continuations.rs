@@ -75,3 +75,27 @@ fn going_back_behind_the_last_compaction_is_a_branch() {
     let (conversation, notes) = read_one(&records);
     assert_eq!((conversation.calls.len(), conversation.compactions.len(), notes.len()), (3, 2, 1), "{notes:?}");
 }
+
+/// Who accepts a plan may empty the context; the session goes on in the same file.
+#[test]
+fn an_emptied_context_begins_a_conversation() {
+    let hook = |name: &str| record("progress", "h1", None, json!({"data": {"type": "hook_progress", "hookName": name}}));
+    let session = |hook: Value| {
+        let parent = hook["uuid"].as_str().map(str::to_owned);
+        let records = [
+            user("u1", None, "plan"),
+            says("r1", "u1", "1"),
+            hook,
+            user("u2", parent.as_deref(), "do it"),
+            says("r2", "u2", "2"),
+        ];
+        let conversations = read(&file(&records), &ReadOptions::default()).conversations;
+        conversations.into_iter().map(|one| (one.name, one.calls.len(), one.other_branches.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(session(hook("SessionStart:clear")), [("main".to_owned(), 1, 0), ("main-2".to_owned(), 1, 0)]);
+    assert_eq!(session(hook("SessionStart:resume")), [("main".to_owned(), 1, 1)]);
+    let attached = json!({"attachment": {"type": "hook_success", "hookEvent": "SessionStart", "hookName": "SessionStart:clear"}});
+    assert_eq!(session(record("attachment", "h1", None, attached)).len(), 2);
+    let early = [hook("SessionStart:clear"), user("u1", Some("h1"), "plan"), says("r1", "u1", "1")];
+    assert_eq!(read_one(&early).0.name, "main");
+}
