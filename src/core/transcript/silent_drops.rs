@@ -136,7 +136,7 @@ mod tests {
     /// A conversation whose calls each read a file of `bytes` bytes, with requests of these sizes, all of them read from the cache.
     fn conversation(bytes: usize, requests: &[u64]) -> Conversation {
         let mut builder = ConversationBuilder::new("main", "test", Thinking::All);
-        let mut message = |role, blocks| Message { role, is_string_content: false, blocks, time: Some(0), line: 1 };
+        let message = |role, blocks| Message { role, is_string_content: false, blocks, time: Some(0), line: 1 };
         for (n, request) in requests.iter().enumerate() {
             let usage = Usage { cache_read: *request, ..Usage::default() };
             let used = builder.block(json!({"type": "tool_use", "id": format!("t{n}"), "name": "Read"}), Origin::Agent, 1);

@@ -2,7 +2,7 @@
 //!
 //! What it means: a request has at most four fifths of the tokens of the one before it, and between them there is no compaction, no
 //! clearing and no thinking that the model drops. A harness or a provider removed something without a word: when a session was resumed,
-//! after an idle time, or between two calls. Why it hurts: nobody can see what the agent did not know from there on, and where the
+//! after an idle time, or between two calls. Why it hurts: what the agent did not know from there on is in no record, and where the
 //! cached prefix was lost, the rest was written to the cache again. What to change: look at what the agent asked for again after that
 //! call, and turn on the record of the edits (`context_management` of the API says them in each response).
 //!

@@ -22,6 +22,7 @@ mod threads;
 mod tree;
 mod turns;
 mod unseen;
+mod usage;
 
 use std::collections::HashSet;
 use std::iter;
