@@ -61,11 +61,14 @@ fn figures() -> impl Iterator<Item = Figures> {
     include_str!("ccusage_figures.jsonl").lines().map(|line| serde_json::from_str(line).expect("figures"))
 }
 
-/// Counts every call of every branch once.
+/// Counts every call of every branch once, without the sub-agents that are only in `progress` records: ccusage does not count those.
 fn ours(path: &Path, file: &str) -> Figures {
     let bytes = fs::read(path).expect("a session of the table");
     let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
-    let reading = (format.read)(&bytes, &ReadOptions { branches: Branches::All, ..ReadOptions::default() });
+    let options = ReadOptions { branches: Branches::All, ..ReadOptions::default() };
+    // Reports of a sub-agent are not read if it has a file of its own; so each is said to have one.
+    let own_files = (format.read)(&bytes, &options).conversations.into_iter().map(|conversation| conversation.name).collect();
+    let reading = (format.read)(&bytes, &ReadOptions { own_files, ..options });
     let prices = Prices::built_in();
     let mut ledger = Ledger::default();
     let mut sum = Bill::default();

@@ -1,14 +1,14 @@
 //! Cost of the recorded calls: the tokens that the provider billed, at its prices.
 //!
-//! A call is one message of one request; all iterations of the model for it, and those of advisor models, are billed. If a recording repeats the usage on every line, the reader takes the last, which has
-//! the final output; lines that a harness wrote itself (`<synthetic>`) are not calls. A call that is in several conversations
+//! A call is one message of one request; all iterations of the model for it, and those of advisor models, are billed. If a recording
+//! repeats the usage on every line, the reader takes the last, which has the final output; lines that a harness wrote itself (`<synthetic>`) are not calls. A call that is in several conversations
 //! of a transcript, because branches of a session share their beginning, is billed once, with the first conversation.
 //!
-//! On recorded sessions the result equals that of ccusage (20.0.24), to the token. The two differ only in cases that no
-//! session we know contains: above 200,000 tokens ccusage applies a model's higher price only to the tokens of each kind
-//! above that limit, and the provider applies it to the whole request; if the last line of a response has less output than an
-//! earlier one, ccusage takes the larger; it counts a message for each request that brought it, even the tokens of
-//! `<synthetic>` lines.
+//! On recorded sessions the result equals that of ccusage (20.0.24), to the token, but for sub-agents that are only in `progress` records:
+//! ccusage leaves them out. The two differ also in cases that no session we know contains: above 200,000 tokens ccusage applies a
+//! model's higher price only to the tokens of each kind above that limit, and the provider applies it to the whole request; if the last
+//! line of a response has less output than an earlier one, ccusage takes the larger; it counts a message for each request that brought
+//! it, even the tokens of `<synthetic>` lines; and it prices fast modes, but no searches of the web and no regions.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter;
