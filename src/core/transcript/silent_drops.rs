@@ -79,7 +79,7 @@ fn thinking_that_left(conversation: &Conversation, drop: SilentDrop) -> u64 {
     }
     let blocks = conversation.messages[..new.start].iter().flat_map(|message| &message.blocks);
     let thinking = blocks.map(|id| conversation.block(*id)).filter(|block| block.kind == BlockKind::Thinking);
-    thinking.map(|block| (block.text().len() as f64 / BYTES_PER_TOKEN) as u64).sum()
+    thinking.map(|block| block.recorded_tokens.unwrap_or((block.text().len() as f64 / BYTES_PER_TOKEN) as u64)).sum()
 }
 
 /// Returns the oldest results that are still in the context, as many as have the tokens that left.
@@ -164,6 +164,21 @@ mod tests {
         let text = "main: call 5 was sent with 22000 tokens after 0 s, the call before it with 40000, and no record says what left; the \
                     cached prefix was kept; the 2 oldest results are taken as cleared";
         assert_eq!(notes, [text]);
+    }
+
+    /// Encrypted thinking has no text, and recorded tokens.
+    #[test]
+    fn thinking_that_the_model_drops_is_no_silent_drop() {
+        for (thinking, edits) in [(Thinking::Turn, 0), (Thinking::All, 1)] {
+            let mut conversation = conversation(40_000, &[10_000, 40_000, 25_000]);
+            conversation.thinking = thinking;
+            let last = conversation.messages[3].blocks[0];
+            conversation.blocks[last.index()].origin = Origin::User;
+            let first = conversation.messages[0].blocks[0];
+            (conversation.blocks[first.index()].kind, conversation.blocks[first.index()].recorded_tokens) =
+                (BlockKind::Thinking, Some(15_000));
+            assert_eq!(added(conversation).0.len(), edits, "{thinking:?}");
+        }
     }
 
     #[test]
