@@ -70,15 +70,15 @@ fn find(conversation: &Conversation) -> Vec<SilentDrop> {
     billed.windows(2).filter_map(of_pair).collect()
 }
 
-/// Returns the tokens of the thinking that a model drops at the beginning of a turn.
+/// Returns the tokens of thinking that the replay has dropped at the beginning of a turn, now or before: some models drop it later.
 fn thinking_that_left(conversation: &Conversation, drop: SilentDrop) -> u64 {
-    let new = conversation.calls[drop.previous].response + 1..conversation.calls[drop.call].response;
-    let begins_turn = conversation.messages[new.clone()].iter().any(|message| conversation.is_typed(message));
-    if conversation.thinking != Thinking::Turn || !begins_turn {
+    if conversation.thinking != Thinking::Turn {
         return 0;
     }
-    let blocks = conversation.messages[..new.start].iter().flat_map(|message| &message.blocks);
-    let thinking = blocks.map(|id| conversation.block(*id)).filter(|block| block.kind == BlockKind::Thinking);
+    let sent = &conversation.messages[..conversation.calls[drop.call].response];
+    let turn = sent.iter().rposition(|message| conversation.is_typed(message)).unwrap_or(0);
+    let blocks = sent[..turn].iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
+    let thinking = blocks.filter(|block| block.kind == BlockKind::Thinking);
     thinking.map(|block| block.recorded_tokens.unwrap_or((block.text().len() as f64 / BYTES_PER_TOKEN) as u64)).sum()
 }
 
