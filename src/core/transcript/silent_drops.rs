@@ -33,22 +33,29 @@ struct SilentDrop {
 /// Adds what left without a word to the recorded compactions of each conversation, with a note.
 pub fn add_to(reading: &mut Reading) {
     for conversation in &mut reading.conversations {
-        for drop in find(conversation) {
-            let pairs = oldest_results(conversation, drop);
-            let line = conversation.messages[conversation.calls[drop.call].response].line;
-            reading.notes.push(Note::info(line, text(conversation, drop, pairs.len())));
-            conversation.compactions.push(Compaction {
-                message_index: conversation.calls[drop.previous].response + 1,
-                edit: RecordedEdit::Clear { pairs },
-                trigger: Some(SILENT.to_owned()),
-                tokens_before: Some(drop.before),
-                tokens_after: Some(drop.after),
-                summary_usage: None,
-                line,
-            });
-            conversation.compactions.sort_by_key(|compaction| compaction.message_index);
-        }
+        reading.notes.extend(add_to_conversation(conversation));
     }
+}
+
+/// Adds what left without a word to the recorded compactions, and returns a note for each.
+pub fn add_to_conversation(conversation: &mut Conversation) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for drop in find(conversation) {
+        let pairs = oldest_results(conversation, drop);
+        let line = conversation.messages[conversation.calls[drop.call].response].line;
+        notes.push(Note::info(line, text(conversation, drop, pairs.len())));
+        conversation.compactions.push(Compaction {
+            message_index: conversation.calls[drop.previous].response + 1,
+            edit: RecordedEdit::Clear { pairs },
+            trigger: Some(SILENT.to_owned()),
+            tokens_before: Some(drop.before),
+            tokens_after: Some(drop.after),
+            summary_usage: None,
+            line,
+        });
+        conversation.compactions.sort_by_key(|compaction| compaction.message_index);
+    }
+    notes
 }
 
 fn find(conversation: &Conversation) -> Vec<SilentDrop> {

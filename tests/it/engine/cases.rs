@@ -11,6 +11,7 @@ use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::summarizer::{self, NameCounts};
 use recompact::findings::FINDINGS;
 use recompact::transcript::conversation::Thinking;
+use recompact::transcript::silent_drops;
 
 use crate::findings::page;
 use crate::metrics::retention_page;
@@ -187,7 +188,8 @@ impl Case<'_> {
 
     fn run(&self, file: &str) -> Result<String, String> {
         let trial = self.trial()?;
-        let conversation = notation::parse(self.conversation)?;
+        let mut conversation = notation::parse(self.conversation)?;
+        silent_drops::add_to_conversation(&mut conversation);
         if self.kept {
             return Ok(retention_page::of(&conversation, &trial));
         }
