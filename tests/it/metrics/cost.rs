@@ -10,6 +10,7 @@ use recompact::metrics::retention::{Reread, Retention};
 use recompact::transcript::conversation::{BlockId, Call, Conversation, Iteration, Usage};
 use recompact::transcript::format::{self, ReadOptions};
 
+use crate::support::notation;
 use crate::support::trace::{clear, growing, layer, two_results};
 use crate::support::trial::{Trial, preset_with};
 
@@ -182,6 +183,29 @@ fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
     let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Retention::default());
     // With system prompt and tools it is 7,000, of which the first request had cached 2,997.
     assert_eq!(parts(&rides)[3], ((2_997.0 * 0.3 + 4_003.0 * 3.75 + 7.0 * 15.0) * 1e3_f64).round() / 1e3);
+}
+
+/// The recorded harness replaced a text of 2,000 characters and its answer of 500 by a summary, and a policy does the same.
+#[test]
+fn recorded_summary_costs_as_much_as_that_of_a_policy() {
+    let text = "user: {x*2000}\nassistant: {y*500}\nfold: SUMMARY\nuser: {z*100}\nassistant: ok";
+    let mut conversation = notation::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let cost = |conversation: &Conversation, policy: Policy| cost_of(conversation, policy, SONNET, &Retention::default());
+    let same = layer("do = \"summarize\"\nthreshold = 2_500\nmeter = \"chars\"\nkeep_recent = 1\nrides_prefix = true");
+    let recorded = cost(&conversation, preset_with("recorded", &[]));
+    // With system prompt and tools it is 3,500, of which the first request had cached 3,000.
+    let summarizer = 3_000.0 * 0.3 + 500.0 * 3.75 + 7.0 * 15.0;
+    assert_eq!([parts(&recorded)[3], parts(&cost(&conversation, same))[3]], [summarizer; 2]);
+    assert!((recorded.nominal.at_ends - recorded.nominal.total()).abs() < 1e-12);
+    assert_eq!(parts(&cost(&conversation, preset_with("keep-all", &[])))[3], 0.0);
+    // A bill says what it did cost. It records what was written as input, as Codex does.
+    conversation.compactions[0].summary_usage = Some(Usage { input: 700, cache_read: 2_800, output: 20, ..Usage::default() });
+    let billed = cost(&conversation, preset_with("recorded", &[]));
+    assert_eq!(parts(&billed)[3], 2_800.0 * 0.3 + 700.0 * 3.75 + 20.0 * 15.0);
+    let cleared =
+        notation::parse("user: a\nassistant: [bash#1 a]\nresult#1: b\nassistant: ok\nclear: #1\nuser: c\nassistant: ok");
+    let cleared = cleared.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(parts(&cost(&cleared, preset_with("recorded", &[])))[3], 0.0, "no model was asked");
 }
 
 #[test]

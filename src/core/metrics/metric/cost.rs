@@ -128,7 +128,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
         usd(
             SUMMARIZER,
             Direction::Lower,
-            "part of cost.usd: summarizer calls, without the tokens of the summarizer's instructions",
+            "part of cost.usd: summarizer calls, without the tokens of the summarizer's instructions; for recorded, those of \
+             the recorded agent",
             |input| in_usd(input, |parts| parts.summarizer),
         ),
         usd(
