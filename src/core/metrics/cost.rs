@@ -28,7 +28,7 @@ const REFETCH_OUTPUT_TOKENS: u64 = 100;
 #[non_exhaustive]
 pub struct CostParts {
     pub read: f64,
-    /// Input written to the cache, or input of requests too short to be cached.
+    /// Input written to the cache, and input that is not: of requests too short, and behind the last cache breakpoint.
     pub written: f64,
     /// Output, and searches of the web that the provider made.
     pub output: f64,
@@ -96,9 +96,12 @@ pub fn cost(setup: &CostSetup) -> Cost {
         let output = setup.outputs[cache_use.call];
         sums.add_at_prices(setup.tariff.quote_of_call(cache_use.call), cache_use.tokens, |part, price| {
             let unread_price = if cache_use.is_cached { setup.tariff.write(cache_use.call, price) } else { price.input };
-            let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
+            let unread = |read: u64| {
+                (cache_use.tokens - cache_use.unwritten - read) as f64 * unread_price + cache_use.unwritten as f64 * price.input
+            };
+            let input = |read: u64| read as f64 * price.cache_read + unread(read);
             part.read += cache_use.read as f64 * price.cache_read;
-            part.written += (cache_use.tokens - cache_use.read) as f64 * unread_price;
+            part.written += unread(cache_use.read);
             part.output += output as f64 * price.output;
             part.at_ends += input(cache_use.read_at_ends) + output as f64 * price.output;
             part.at_best += input(cache_use.read_at_best) + output as f64 * price.output;

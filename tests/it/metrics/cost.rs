@@ -11,7 +11,7 @@ use recompact::transcript::conversation::{BlockId, Call, Conversation, Iteration
 use recompact::transcript::format::{self, ReadOptions};
 
 use crate::support::notation;
-use crate::support::trace::{clear, growing, layer, two_results};
+use crate::support::trace::{behind_a_breakpoint, clear, growing, layer, two_results};
 use crate::support::trial::{Trial, preset_with};
 
 /// Prices per million tokens. Sonnet 4.5: input 3, output 15, cache read .30, cache write 3.75 and 6.
@@ -80,6 +80,18 @@ fn cost_parts_are_tokens_times_prices() {
         let expected = [read, written, output, 0.0].map(|part: f64| (part * 1e3).round() / 1e3);
         assert_eq!(parts(&cost), expected, "{model}");
     }
+}
+
+#[test]
+fn input_behind_the_last_breakpoint_is_not_billed_as_written() {
+    let conversation = behind_a_breakpoint();
+    let cost = cost_of(&conversation, preset_with("keep-all", &[]), SONNET, &Retention::default());
+    // Of 20,500 tokens 11,000 are read, and 1,000 are input: the second request writes them with 2,000 more.
+    let written = 1_000.0 * 3.0 + (4_000.0 + 3_000.0 + 1_500.0) * 3.75;
+    assert_eq!(parts(&cost), [11_000.0 * 0.3, written, 300.0 * 15.0, 0.0]);
+    let check = checked(&conversation, CacheMode::Ideal);
+    assert_eq!((check.matching, check.events.len()), (3, 0));
+    assert!(check.residual().abs() < 1e-9 && check.ideal_residual().abs() < 1e-9);
 }
 
 #[test]

@@ -116,7 +116,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
         usd(
             WRITE,
             Direction::Neither,
-            "part of cost.usd: input written to the prompt cache, and input of requests too short to be cached",
+            "part of cost.usd: input written to the prompt cache, and input that is not cached: of requests too short for it, \
+             and behind the last breakpoint",
             |input| in_usd(input, |parts| parts.written),
         ),
         usd(
