@@ -4,7 +4,7 @@ mod fault_tally;
 mod request_cursor;
 
 use crate::engine::context::{Change, Fault, SyntheticBlock, block_of, recorded_block};
-use crate::engine::layer::{Attempt, FileKind, RestoredSummary};
+use crate::engine::layer::{Attempt, FileKind, RepeatedCompaction, RestoredSummary};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
 pub use fault_tally::FaultTally;
@@ -135,6 +135,14 @@ pub struct RecordedSummary {
     pub restored: RestoredSummary,
 }
 
+/// The call that wrote a summary of the recording, at the call before which it was repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedCompaction {
+    pub call: usize,
+    pub repeated: RepeatedCompaction,
+}
+
 /// A summarizer gave no answer: the journal is meaningless from this call on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
@@ -168,6 +176,8 @@ pub struct Journal {
     /// Threshold checks of all layers, in time order.
     pub threshold_checks: Vec<ThresholdCheck>,
     pub recorded: Vec<RecordedSummary>,
+    /// The calls that wrote the repeated summaries of the recording.
+    pub compactions: Vec<RecordedCompaction>,
     /// The first unanswered summary request.
     pub unanswered: Option<Unanswered>,
     /// Blocks that layers wrote; their ids continue those of the conversation.

@@ -2,7 +2,7 @@
 //!
 //! There are two amounts: in USD, if the prices of all models of a conversation are known; and a nominal one, which always
 //! compares policies: the same USD, with calls of unknown models at a nominal price. What a replay cannot know is kept out of
-//! the total: the results that an agent would fetch again.
+//! the total: the results that an agent would fetch again. The recorded session pays for its own summaries as a policy does.
 
 mod check;
 mod outputs;
@@ -10,10 +10,11 @@ mod tariff;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::journal::Summary;
+use crate::engine::journal::{RecordedCompaction, Summary};
 use crate::metrics::prices::{Price, Quote};
 use crate::metrics::prompt_cache::{self, CacheBreak, CacheUse, simulate};
 use crate::metrics::retention::{Reread, Retention};
+use crate::transcript::conversation::Usage;
 
 pub use check::{CheckSide, CostCheck, WorstCall, check};
 pub use outputs::outputs;
@@ -27,7 +28,7 @@ const REFETCH_OUTPUT_TOKENS: u64 = 100;
 #[non_exhaustive]
 pub struct CostParts {
     pub read: f64,
-    /// Input written to the cache, or input of requests too short to be cached.
+    /// Input written to the cache, and input that is not: of requests too short, and behind the last cache breakpoint.
     pub written: f64,
     /// Output, and searches of the web that the provider made.
     pub output: f64,
@@ -95,9 +96,12 @@ pub fn cost(setup: &CostSetup) -> Cost {
         let output = setup.outputs[cache_use.call];
         sums.add_at_prices(setup.tariff.quote_of_call(cache_use.call), cache_use.tokens, |part, price| {
             let unread_price = if cache_use.is_cached { setup.tariff.write(cache_use.call, price) } else { price.input };
-            let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
+            let unread = |read: u64| {
+                (cache_use.tokens - cache_use.unwritten - read) as f64 * unread_price + cache_use.unwritten as f64 * price.input
+            };
+            let input = |read: u64| read as f64 * price.cache_read + unread(read);
             part.read += cache_use.read as f64 * price.cache_read;
-            part.written += (cache_use.tokens - cache_use.read) as f64 * unread_price;
+            part.written += unread(cache_use.read);
             part.output += output as f64 * price.output;
             part.at_ends += input(cache_use.read_at_ends) + output as f64 * price.output;
             part.at_best += input(cache_use.read_at_best) + output as f64 * price.output;
@@ -112,6 +116,9 @@ pub fn cost(setup: &CostSetup) -> Cost {
         if !summary.attempt.failed {
             sums.add_summary(setup, summary, is_first, &cache_uses);
         }
+    }
+    for compaction in &setup.cache.journal.compactions {
+        sums.add_compaction(setup, compaction, &cache_uses);
     }
     for reread in &setup.retention.rereads {
         sums.add_reread(reread, &cache_uses);
@@ -143,8 +150,7 @@ impl CostSums<'_> {
             self.add_at_prices(quote, usage.request(), |part, price| {
                 let read = usage.cache_read as f64 * price.cache_read;
                 let output = usage.output as f64 * price.output;
-                let short = usage.cache_write_5m as f64 * price.cache_write_5m;
-                let written = usage.input as f64 * price.input + short + usage.cache_write_1h as f64 * price.cache_write_1h;
+                let written = unread_cost(&usage, price);
                 part.read += read;
                 part.written += written;
                 part.output += output;
@@ -170,17 +176,34 @@ impl CostSums<'_> {
     /// attempts are not billed: most are refused before they are read.
     fn add_summary(&mut self, setup: &CostSetup, summary: &Summary, is_first: bool, cache_uses: &[CacheUse]) {
         let reuses_prefix = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
-        let ready = cache_use_of_call(cache_uses, summary.call).map_or(0, |cache_use| cache_use.ready);
         let request = summary.attempt.tokens_in + if reuses_prefix { setup.cache.journal.overhead } else { 0 };
-        let read = if reuses_prefix { ready.min(request) } else { 0 };
-        self.add_at_prices(setup.tariff.quote_of_call(summary.call), request, |part, price| {
-            let unread_price = if reuses_prefix { setup.tariff.write(summary.call, price) } else { price.input };
-            let output = summary.attempt.tokens_out as f64 * price.output;
-            let cost = read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
+        let ready = if reuses_prefix { ready_at(cache_uses, summary.call) } else { 0 };
+        let usage = self.tariff.summarizer_usage(summary.call, request, ready, reuses_prefix, summary.attempt.tokens_out);
+        self.add_summarizer_call(summary.call, &usage);
+    }
+
+    /// Adds a summary of the recording: what was billed for it, or else what a summarizer that reads the prefix cache would
+    /// cost. A policy that does the same as the recorded harness then costs the same.
+    fn add_compaction(&mut self, setup: &CostSetup, compaction: &RecordedCompaction, cache_uses: &[CacheUse]) {
+        let RecordedCompaction { call, repeated } = *compaction;
+        let usage = match setup.cache.conversation.compactions[repeated.compaction].summary_usage {
+            Some(usage) => self.tariff.as_billed(call, usage, usage.request() >= setup.cache.terms[call].min_tokens),
+            None => {
+                let request = repeated.tokens_in + setup.cache.journal.overhead;
+                self.tariff.summarizer_usage(call, request, ready_at(cache_uses, call), true, repeated.tokens_out)
+            }
+        };
+        self.add_summarizer_call(call, &usage);
+    }
+
+    fn add_summarizer_call(&mut self, call: usize, usage: &Usage) {
+        self.add_at_prices(self.tariff.quote_of_call(call), usage.request(), |part, price| {
+            let output = usage.output as f64 * price.output;
+            let cost = usage.cache_read as f64 * price.cache_read + unread_cost(usage, price) + output;
             part.summarizer += cost;
             part.at_ends += cost;
             part.at_best += cost;
-            part.uncached += request as f64 * price.input + output;
+            part.uncached += usage.request() as f64 * price.input + output;
         });
     }
 
@@ -197,6 +220,17 @@ impl CostSums<'_> {
 
 fn cache_use_of_call(cache_uses: &[CacheUse], call: usize) -> Option<&CacheUse> {
     cache_uses.binary_search_by_key(&call, |cache_use| cache_use.call).ok().map(|at| &cache_uses[at])
+}
+
+/// Returns how many tokens of the request before a call can be read when the call begins.
+fn ready_at(cache_uses: &[CacheUse], call: usize) -> u64 {
+    cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.ready)
+}
+
+/// Returns the cost of input that was not read from the cache, at prices per token.
+fn unread_cost(usage: &Usage, price: &Price) -> f64 {
+    let short = usage.cache_write_5m as f64 * price.cache_write_5m;
+    usage.input as f64 * price.input + short + usage.cache_write_1h as f64 * price.cache_write_1h
 }
 
 fn priced_breaks(tariff: &Tariff, cache_uses: &[CacheUse]) -> Vec<PricedBreak> {

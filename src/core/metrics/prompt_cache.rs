@@ -20,6 +20,7 @@
 //!   still read the previous request.
 //! * **Edits on the server** ([`crate::engine::layer::Scope::Server`]) do not change the prefix.
 //! * Each **model** has its own cache.
+//! * What is **behind the last breakpoint** of a recorded request is neither read nor written ([`CacheUse::unwritten`]).
 //!
 //! * **Cache events** of the record, such as early evictions ([`CacheEvent`]).
 //!
@@ -28,6 +29,7 @@
 //! storage billed by the hour.
 
 mod blocks;
+mod breakpoint;
 mod events;
 mod prefixes;
 mod provider;
@@ -42,6 +44,7 @@ use crate::transcript::conversation::{BlockId, Conversation, MINUTE};
 
 use blocks::BlockInfo;
 pub use blocks::{came_with, keys};
+use breakpoint::LastBreakpoints;
 pub use events::{CacheEvent, CacheEventKind, CacheMode, PrefixEnd};
 use prefixes::Prefixes;
 pub use provider::{OTHER, PROVIDERS, Provider};
@@ -101,7 +104,7 @@ pub struct CacheUse {
     pub call: usize,
     /// Tokens of the request, system prompt and tools included.
     pub tokens: u64,
-    /// The request is long enough to be cached: it writes what it does not read.
+    /// The request is long enough to be cached: it writes what it does not read, but for `unwritten` tokens.
     pub is_cached: bool,
     /// Tokens read from the cache, with breakpoints where the policy sets them.
     pub read: u64,
@@ -109,6 +112,8 @@ pub struct CacheUse {
     pub read_at_best: u64,
     /// Tokens read with breakpoints at the ends of requests; equal to `read_at_best` for providers without breakpoints.
     pub read_at_ends: u64,
+    /// Tokens at its end, behind its last cache breakpoint, that it does not read: input that the next request writes.
+    pub unwritten: u64,
     /// Tokens of the previous request, if they could still be read when this call began; else 0.
     pub ready: u64,
     /// The prefix of the previous request had expired.
@@ -154,6 +159,7 @@ pub fn simulate_record(setup: &CacheSetup) -> (Vec<CacheUse>, Vec<CacheEvent>) {
 struct Simulator<'a> {
     setup: CacheSetup<'a>,
     blocks: BlockInfo<'a>,
+    breakpoints: LastBreakpoints,
     /// The last request.
     cursor: RequestCursor,
     /// For each of its blocks, the newest message of the conversation that it or a block before it came with.
@@ -176,7 +182,10 @@ struct Previous {
     /// Size of its blocks.
     size: u64,
     is_cached: bool,
-    /// Number of its blocks that are part of a prefix.
+    /// Tokens behind its last breakpoint, and number of the blocks before it.
+    unwritten: u64,
+    written_blocks: usize,
+    /// Number of the blocks before its last breakpoint that are part of a prefix.
     solid: usize,
     answered_at: Option<i64>,
 }
@@ -186,6 +195,7 @@ impl<'a> Simulator<'a> {
         Self {
             setup: *setup,
             blocks: BlockInfo::new(setup),
+            breakpoints: LastBreakpoints::new(setup.conversation),
             cursor: RequestCursor::default(),
             newest: Vec::new(),
             models: Vec::new(),
@@ -237,6 +247,9 @@ impl<'a> Simulator<'a> {
         let shared = model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail), last_used, oldest);
         let expired = last_used < oldest;
         let sent = SentRequest { simulator: self, prefixes: &model.prefixes, request };
+        // What was behind the last breakpoint of the last request is in no cache.
+        let unwritten_from = last.as_ref().map(|last| last.written_blocks).filter(|written| *written < model.shared_prefix);
+        let shared = unwritten_from.map_or(shared, |written| shared.min(written));
         let view = RequestView { sent, terms, tail, shared };
         let ideal = match &last {
             _ if expired => [0, 0],
@@ -252,6 +265,9 @@ impl<'a> Simulator<'a> {
         let broken = alive.and_then(|last| view.find_break(last, of_policy(ideal)));
         let [read_at_best, read_at_ends] = event.map_or(ideal, |event| view.reads_after(event, ideal, broken.is_some()));
         let is_cached = request.tokens >= terms.min_tokens;
+        let behind = self.breakpoints.tokens_behind(conversation, terms, request.call);
+        let unwritten = behind.min(request.tokens - read_at_best);
+        let written_blocks = if unwritten == 0 { model.prefixes.len() } else { sent.blocks_within(request.tokens - unwritten) };
         let cache_use = CacheUse {
             call: request.call,
             tokens: request.tokens,
@@ -259,19 +275,25 @@ impl<'a> Simulator<'a> {
             read: of_policy([read_at_best, read_at_ends]),
             read_at_best,
             read_at_ends,
-            ready: alive.map_or(0, |last| event.map_or(last.tokens, |event| view.ready_after(event, last.tokens))),
+            unwritten,
+            ready: alive.map_or(0, |last| {
+                let written = last.tokens - last.unwritten;
+                event.map_or(written, |event| view.ready_after(event, written))
+            }),
             expired,
             broken,
         };
         if is_cached {
-            model.prefixes.mark_end();
+            model.prefixes.mark_end(written_blocks);
         }
         model.last = Some(Previous {
             call: request.call,
             tokens: request.tokens,
             size: model.prefixes.size_of(model.prefixes.len()),
             is_cached,
-            solid: model.prefixes.solid_in(model.prefixes.len()),
+            unwritten,
+            written_blocks,
+            solid: model.prefixes.solid_in(written_blocks),
             answered_at: conversation.calls[request.call].time.or(asked_at),
         });
         cache_use

@@ -10,7 +10,8 @@ use recompact::metrics::retention::{Reread, Retention};
 use recompact::transcript::conversation::{BlockId, Call, Conversation, Iteration, Usage};
 use recompact::transcript::format::{self, ReadOptions};
 
-use crate::support::trace::{clear, growing, layer, two_results};
+use crate::support::notation;
+use crate::support::trace::{behind_a_breakpoint, clear, growing, layer, two_results};
 use crate::support::trial::{Trial, preset_with};
 
 /// Prices per million tokens. Sonnet 4.5: input 3, output 15, cache read .30, cache write 3.75 and 6.
@@ -79,6 +80,18 @@ fn cost_parts_are_tokens_times_prices() {
         let expected = [read, written, output, 0.0].map(|part: f64| (part * 1e3).round() / 1e3);
         assert_eq!(parts(&cost), expected, "{model}");
     }
+}
+
+#[test]
+fn input_behind_the_last_breakpoint_is_not_billed_as_written() {
+    let conversation = behind_a_breakpoint();
+    let cost = cost_of(&conversation, preset_with("keep-all", &[]), SONNET, &Retention::default());
+    // Of 20,500 tokens 11,000 are read, and 1,000 are input: the second request writes them with 2,000 more.
+    let written = 1_000.0 * 3.0 + (4_000.0 + 3_000.0 + 1_500.0) * 3.75;
+    assert_eq!(parts(&cost), [11_000.0 * 0.3, written, 300.0 * 15.0, 0.0]);
+    let check = checked(&conversation, CacheMode::Ideal);
+    assert_eq!((check.matching, check.events.len()), (3, 0));
+    assert!(check.residual().abs() < 1e-9 && check.ideal_residual().abs() < 1e-9);
 }
 
 #[test]
@@ -182,6 +195,29 @@ fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
     let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Retention::default());
     // With system prompt and tools it is 7,000, of which the first request had cached 2,997.
     assert_eq!(parts(&rides)[3], ((2_997.0 * 0.3 + 4_003.0 * 3.75 + 7.0 * 15.0) * 1e3_f64).round() / 1e3);
+}
+
+/// The recorded harness replaced a text of 2,000 characters and its answer of 500 by a summary, and a policy does the same.
+#[test]
+fn recorded_summary_costs_as_much_as_that_of_a_policy() {
+    let text = "user: {x*2000}\nassistant: {y*500}\nfold: SUMMARY\nuser: {z*100}\nassistant: ok";
+    let mut conversation = notation::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let cost = |conversation: &Conversation, policy: Policy| cost_of(conversation, policy, SONNET, &Retention::default());
+    let same = layer("do = \"summarize\"\nthreshold = 2_500\nmeter = \"chars\"\nkeep_recent = 1\nrides_prefix = true");
+    let recorded = cost(&conversation, preset_with("recorded", &[]));
+    // With system prompt and tools it is 3,500, of which the first request had cached 3,000.
+    let summarizer = 3_000.0 * 0.3 + 500.0 * 3.75 + 7.0 * 15.0;
+    assert_eq!([parts(&recorded)[3], parts(&cost(&conversation, same))[3]], [summarizer; 2]);
+    assert!((recorded.nominal.at_ends - recorded.nominal.total()).abs() < 1e-12);
+    assert_eq!(parts(&cost(&conversation, preset_with("keep-all", &[])))[3], 0.0);
+    // A bill says what it did cost. It records what was written as input, as Codex does.
+    conversation.compactions[0].summary_usage = Some(Usage { input: 700, cache_read: 2_800, output: 20, ..Usage::default() });
+    let billed = cost(&conversation, preset_with("recorded", &[]));
+    assert_eq!(parts(&billed)[3], 2_800.0 * 0.3 + 700.0 * 3.75 + 20.0 * 15.0);
+    let cleared =
+        notation::parse("user: a\nassistant: [bash#1 a]\nresult#1: b\nassistant: ok\nclear: #1\nuser: c\nassistant: ok");
+    let cleared = cleared.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(parts(&cost(&cleared, preset_with("recorded", &[])))[3], 0.0, "no model was asked");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, Initial
 use recompact::transcript::conversation::{BlockId, Conversation, MINUTE, Usage};
 
 use crate::support::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
-use crate::support::trace::{clear, conversation, growing, layer, two_results};
+use crate::support::trace::{behind_a_breakpoint, clear, conversation, growing, layer, two_results};
 use crate::support::trial::{Trial, preset_with};
 
 /// Tokens of system prompt and tools.
@@ -91,6 +91,29 @@ fn one_hour_cache_lives_for_an_hour() {
 fn first_request_reads_a_cache_written_before_the_session() {
     let first = |warm| reads(&served(&growing(2), keep_all(), "anthropic", 1_024, InitialState { warm, stable: 900 }))[0];
     assert_eq!([1_500, 900].map(first), [[5_000, 1_500, 1_500], [5_000, 0, 0]]);
+}
+
+#[test]
+fn next_request_writes_what_was_behind_the_last_breakpoint() {
+    let mut recorded = behind_a_breakpoint();
+    let of = |conversation: &Conversation, provider: &str| {
+        let served = served(conversation, keep_all(), provider, 1_024, COLD);
+        assert!(served.iter().all(|of_call| of_call.broken.is_none()));
+        [[served[0].unwritten, served[1].ready], [served[1].unwritten, served[1].read_at_ends]]
+    };
+    let all_written = [[0, 5_000], [0, 5_000]];
+    assert_eq!(of(&recorded, "anthropic"), [[1_000, 4_000], [0, 4_000]]);
+    assert_eq!(reads(&served(&recorded, keep_all(), "anthropic", 1_024, COLD))[2], [8_500, 7_000, 7_000]);
+    assert_eq!(of(&recorded, "gemini"), all_written, "a provider without breakpoints");
+    // More than the second request does not read: the result that it brought was larger.
+    recorded.calls[1].usage = Some(Usage { input: 9_000, ..Usage::default() });
+    assert_eq!(of(&recorded, "anthropic"), [[1_000, 4_000], [3_000, 4_000]]);
+    recorded.calls[1].usage = None;
+    recorded.calls[0].usage = Some(Usage { input: 100, cache_write_5m: 4_900, ..Usage::default() });
+    assert_eq!(of(&recorded, "anthropic"), all_written, "a handful");
+    // Without any recorded write, input is all that the record knows.
+    recorded.calls.iter_mut().for_each(|call| call.usage = Some(Usage { input: 5_000, ..Usage::default() }));
+    assert_eq!(of(&recorded, "anthropic"), all_written);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use recompact::engine::policy::Policy;
 use recompact::transcript::conversation::{
-    BlockId, Call, Conversation, ConversationBuilder, MINUTE, Message, Origin, Role, Thinking,
+    BlockId, Call, Conversation, ConversationBuilder, MINUTE, Message, Origin, Role, Thinking, Usage,
 };
 use serde_json::{Value, json};
+
+use super::notation;
 
 /// Content of a message.
 #[derive(Clone, Copy)]
@@ -86,4 +88,15 @@ pub fn two_results() -> Conversation {
         (2, Holds::Result(1_000)),
         (2, Holds::Text(100)),
     ])
+}
+
+/// Requests of 5,000, 7,000 and 8,500 tokens with their bill. The last 1,000 of the first are behind its last cache breakpoint.
+pub fn behind_a_breakpoint() -> Conversation {
+    let text = "user: {x*3000}\n  note: {y*1000}\nassistant: {a*500}\nuser: {b*1500}\nassistant: {c*500}\nuser: {d*1000}\nassistant: {e*500}";
+    let mut conversation = notation::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let usages = [(1_000, 0, 4_000), (0, 4_000, 3_000), (0, 7_000, 1_500)];
+    for (call, (input, cache_read, cache_write_5m)) in conversation.calls.iter_mut().zip(usages) {
+        call.usage = Some(Usage { input, cache_read, cache_write_5m, output: 100, ..Usage::default() });
+    }
+    conversation
 }

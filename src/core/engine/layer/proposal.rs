@@ -17,6 +17,8 @@ pub struct Proposal {
     pub attempts: Vec<Attempt>,
     /// Summaries of the recording that are put back.
     pub restored: Vec<RestoredSummary>,
+    /// The calls that wrote the recording's summaries, readable or not.
+    pub repeated: Vec<RepeatedCompaction>,
     /// Why the layer gave up; `None` if it did not fail.
     pub failed: Option<String>,
     /// Why a summarizer gave no answer. The rest of the replay is then meaningless.
@@ -70,7 +72,8 @@ pub struct Attempt {
     pub cost: Option<AnswerCost>,
 }
 
-/// A summary of the recording that was put back at its original position. No layer requested it, so it costs nothing here.
+/// A summary of the recording that was put back at its original position. No layer requested it: what it cost is in
+/// [`RepeatedCompaction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestoredSummary {
     /// Index in the conversation's compactions.
@@ -79,4 +82,15 @@ pub struct RestoredSummary {
     pub tokens: u64,
     /// Names in the summary, and how many of them are not in the span that it replaces.
     pub names: NameCounts,
+}
+
+/// The call that wrote a summary of the recording, as its harness would have made it: it read the whole context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepeatedCompaction {
+    /// Index in the conversation's compactions.
+    pub compaction: usize,
+    /// Tokens of the context that it replaced, without system prompt and tools.
+    pub tokens_in: u64,
+    /// Tokens of the summary; of its placeholder if only the provider can read it.
+    pub tokens_out: u64,
 }

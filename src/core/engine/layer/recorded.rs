@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use super::result_filter::results_from;
 use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ScanCursor};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
-use crate::engine::layer::RestoredSummary;
-use crate::transcript::conversation::{BlockKind, Message, Origin, PairId, RecordedEdit};
+use crate::engine::layer::{RepeatedCompaction, RestoredSummary};
+use crate::transcript::conversation::{Block, BlockKind, Conversation, Message, Origin, PairId, RecordedEdit};
 
 /// The layer `recorded`; it has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +71,7 @@ impl Action for Recorded {
                     let after = input.messages_read - compaction.message_index;
                     let messages = 0..input.context.len().saturating_sub(after);
                     proposal.restored.extend(restored_summary(input, state.done, messages.clone()));
+                    proposal.repeated.extend(repeated_compaction(input, state.done, messages.clone()));
                     proposal.edits.push(Edit::Replace { messages, into: into.iter().map(existing_message).collect() });
                     state.done += 1;
                     break;
@@ -83,13 +84,11 @@ impl Action for Recorded {
 }
 
 /// Returns the recorded summary, compared with the messages that it replaced; `None` if it has no text, or only the provider can
-/// read it. The summary is the first text that the compaction itself wrote: restored content comes behind it.
+/// read it.
 fn restored_summary(input: &LayerInput, compaction: usize, span: Range<usize>) -> Option<RestoredSummary> {
     let (context, conversation) = (input.context, input.context.conversation());
     let edit = &conversation.compactions[compaction].edit;
-    let remaining = edit.messages().iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
-    let mut own_texts = remaining.filter(|block| block.kind == BlockKind::Text && block.origin == Origin::Compaction);
-    let text = own_texts.next().filter(|_| !edit.is_encrypted(conversation))?.text();
+    let text = summary_of(conversation, edit).filter(|_| !edit.is_encrypted(conversation))?.text();
     let blocks = || context.messages()[span.clone()].iter().flat_map(|message| &message.blocks).copied();
     let (synthetic, recorded): (Vec<_>, Vec<_>) = blocks().partition(|id| context.is_synthetic(*id));
     let system = conversation.system.as_deref().map(Cow::Borrowed);
@@ -97,6 +96,26 @@ fn restored_summary(input: &LayerInput, compaction: usize, span: Range<usize>) -
     let summary_lines: Vec<&str> = text.lines().filter(|line| !is_pointer(line)).collect();
     let names = input.shared.names.count_names(conversation, &summary_lines.join("\n"), recorded.iter().copied(), texts);
     Some(RestoredSummary { compaction, tokens: input.tokens(&text), names })
+}
+
+/// Returns the call that wrote the recorded summary; `None` if there is neither a summary nor a bill for one: then no model was
+/// asked.
+fn repeated_compaction(input: &LayerInput, compaction: usize, span: Range<usize>) -> Option<RepeatedCompaction> {
+    let (context, conversation) = (input.context, input.context.conversation());
+    let recorded = &conversation.compactions[compaction];
+    let summary = summary_of(conversation, &recorded.edit);
+    if summary.is_none() && recorded.summary_usage.is_none() {
+        return None;
+    }
+    let blocks = context.messages()[span].iter().flat_map(|message| &message.blocks);
+    let tokens_in = blocks.map(|id| input.counter.apply(context.block_size(*id, input.counter.unit))).sum();
+    Some(RepeatedCompaction { compaction, tokens_in, tokens_out: summary.map_or(0, |summary| input.tokens(&summary.text())) })
+}
+
+/// Returns the first text that a compaction itself wrote: restored content comes behind it.
+fn summary_of<'a>(conversation: &'a Conversation, edit: &'a RecordedEdit) -> Option<&'a Block> {
+    let mut blocks = edit.messages().iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
+    blocks.find(|block| block.kind == BlockKind::Text && block.origin == Origin::Compaction)
 }
 
 /// Returns the edits that clear these results. Results are indexed once, until messages move.

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use super::{CallState, ContextState, Observer, ReplaySetup, due::is_due};
 use crate::engine::context::{Cause, Context, MessageSizes};
-use crate::engine::journal::{Event, EventKind, File, Journal, RecordedSummary, Summary, ThresholdCheck, Unanswered};
+use crate::engine::journal::{
+    Event, EventKind, File, Journal, RecordedCompaction, RecordedSummary, Summary, ThresholdCheck, Unanswered,
+};
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive;
 use crate::engine::layer::{Layer, LayerInput, NewFile, Proposal, Scope, When};
@@ -230,6 +232,8 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.journal.summaries.extend(summaries);
         let recorded = proposal.restored.into_iter().map(|restored| RecordedSummary { call: call.index, layer: index, restored });
         self.journal.recorded.extend(recorded);
+        let compactions = proposal.repeated.into_iter().map(|repeated| RecordedCompaction { call: call.index, repeated });
+        self.journal.compactions.extend(compactions);
         if let Some(why) = proposal.unanswered {
             self.journal.unanswered.get_or_insert(Unanswered { call: call.index, layer: index, why });
         }

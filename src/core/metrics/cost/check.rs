@@ -84,8 +84,9 @@ fn billed<'a>(setup: &'a CacheSetup, cache_uses: &'a [CacheUse]) -> impl Iterato
 
 fn simulated_cost(tariff: &Tariff, cache_use: &CacheUse, recorded: &Usage) -> f64 {
     let read = cache_use.read_at_ends;
-    let usage = tariff.usage(cache_use.call, read, cache_use.tokens - read, cache_use.is_cached, recorded.output);
-    tariff.cost(cache_use.call, &usage)
+    let unread = cache_use.tokens - cache_use.unwritten - read;
+    let usage = tariff.usage(cache_use.call, read, unread, cache_use.is_cached, recorded.output);
+    tariff.cost(cache_use.call, &Usage { input: usage.input + cache_use.unwritten, ..usage })
 }
 
 impl CostCheck {

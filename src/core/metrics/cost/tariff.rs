@@ -168,6 +168,12 @@ impl Tariff {
         }
     }
 
+    /// Builds the usage of a summarizer's call. One that continues the conversation reads what is `ready` and writes the rest.
+    pub(super) fn summarizer_usage(&self, call: usize, request: u64, ready: u64, continues: bool, output: u64) -> Usage {
+        let read = ready.min(request);
+        self.usage(call, read, request - read, continues, output)
+    }
+
     /// Returns the recorded usage as the provider billed it. Codex records cache writes as input, and some providers charge more
     /// for them.
     pub(super) fn as_billed(&self, call: usize, usage: Usage, is_cached: bool) -> Usage {

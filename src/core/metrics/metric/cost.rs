@@ -116,7 +116,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
         usd(
             WRITE,
             Direction::Neither,
-            "part of cost.usd: input written to the prompt cache, and input of requests too short to be cached",
+            "part of cost.usd: input written to the prompt cache, and input that is not cached: of requests too short for it, \
+             and behind the last breakpoint",
             |input| in_usd(input, |parts| parts.written),
         ),
         usd(
@@ -128,7 +129,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
         usd(
             SUMMARIZER,
             Direction::Lower,
-            "part of cost.usd: summarizer calls, without the tokens of the summarizer's instructions",
+            "part of cost.usd: summarizer calls, without the tokens of the summarizer's instructions; for recorded, those of \
+             the recorded agent",
             |input| in_usd(input, |parts| parts.summarizer),
         ),
         usd(

@@ -34,7 +34,7 @@ struct Node {
     /// Key and index of its first child, which for most nodes is the only one, so no search is needed.
     key: u64,
     first_child: u32,
-    /// A request ended here.
+    /// The cached part of a request ended here.
     is_request_end: bool,
 }
 
@@ -121,7 +121,7 @@ impl Prefixes {
         node
     }
 
-    /// Returns the longest prefix of the first `shared` blocks that a request ended with, at most `reach` blocks before the
+    /// Returns the longest prefix of the first `shared` blocks that a request cached, at most `reach` blocks before the
     /// end.
     pub fn end_within(&self, shared: usize, reach: usize) -> usize {
         let first = self.path.len().saturating_sub(reach);
@@ -129,10 +129,10 @@ impl Prefixes {
         (first.max(1)..=shared).rev().find(is_end).unwrap_or(0)
     }
 
-    /// Marks the end of the current request, so that later requests can find it.
-    pub fn mark_end(&mut self) {
-        if let Some(entry) = self.path.last() {
-            self.nodes[entry.node as usize].is_request_end = true;
+    /// Marks the end of what the current request cached, its first `blocks` blocks, so that later requests can find it.
+    pub fn mark_end(&mut self, blocks: usize) {
+        if let Some(node) = self.before(blocks).map(|entry| entry.node) {
+            self.nodes[node as usize].is_request_end = true;
         }
     }
 

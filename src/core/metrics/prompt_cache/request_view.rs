@@ -43,6 +43,14 @@ impl SentRequest<'_> {
         PrefixEnd { message, tokens: tokens as i64 - with(self.prefixes.size_of(first)) as i64 }
     }
 
+    /// Returns how many first blocks end nearest to the first `tokens` tokens.
+    pub fn blocks_within(&self, tokens: u64) -> usize {
+        let with = |blocks: usize| self.overhead() + self.tokens(self.prefixes.size_of(blocks));
+        let whole = self.prefixes.blocks_while(|size| self.overhead() + self.tokens(size) <= tokens);
+        let next = (whole + 1).min(self.prefixes.len());
+        if with(next).abs_diff(tokens) < with(whole).abs_diff(tokens) { next } else { whole }
+    }
+
     /// Returns how many tokens of the request precede a position of the conversation.
     fn tokens_before(&self, end: PrefixEnd) -> u64 {
         let Some((index, message)) = self.first_block_of(end.message) else { return self.request.tokens };
@@ -101,7 +109,7 @@ impl RequestView<'_> {
         let dropped_by_itself = self.sent.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
         Some(CacheBreak {
             layer,
-            rebilled: request.tokens.saturating_sub(new_tokens + read),
+            rebilled: request.tokens.saturating_sub(new_tokens + last.unwritten + read),
             freed: (last.tokens + new_tokens) as i64 - (request.tokens + dropped_by_itself) as i64,
         })
     }
@@ -116,6 +124,9 @@ impl RequestView<'_> {
     /// Returns the tokens of the first blocks and what precedes them. The last request, if it had them all, says best how many
     /// tokens their size is: all of them are as many as it had.
     fn prefix_tokens(&self, blocks: usize, last: &Previous) -> u64 {
+        if last.unwritten > 0 && blocks == last.written_blocks {
+            return last.tokens - last.unwritten;
+        }
         let (overhead, size) = (self.sent.overhead(), self.sent.prefixes.size_of(blocks));
         overhead
             + if size <= last.size {
