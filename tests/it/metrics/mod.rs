@@ -15,4 +15,5 @@ pub mod retention_page;
 pub mod retention_recordings;
 pub mod retention_sums;
 pub mod slow_cache;
+pub mod unbilled_recordings;
 pub mod worth;

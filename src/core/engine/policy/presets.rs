@@ -34,6 +34,7 @@ presets![
     "lcc-s08",
     "lcc-s08-late",
     "claude-code",
+    "claude-code-2.1.20",
     "claude-code-cached-mc",
     "anthropic-clear",
     "observation-mask",
