@@ -1,19 +1,19 @@
 //! Files that begin in the middle of a session: the first requests hold messages that are not in the file.
 //!
 //! The usage tells how much that is. System prompt and tools are at most the shortest prefix that was ever read from the prompt cache;
-//! what the first request holds beside them and its text is history that was not seen. It stands in the conversation as one message
+//! what the first request holds beside them and its text is history that was not seen. In the conversation it is one message
 //! without text, so that the next recorded compaction removes it, as it did.
 
 use super::record::Record;
 use super::turns::Turn;
 use crate::transcript::conversation::{Conversation, Usage};
 
-/// What stands for the history that is not in the file.
+/// The text in place of the history that is not in the file.
 pub const TEXT: &str = "[earlier messages, which are not in the file]";
 
 /// Bytes of text per token, for the few messages before the first response.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Less history than this is not told from a wrong count.
+/// Less history than this may be a wrong count.
 const MIN_TOKENS: u64 = 1_000;
 /// A request after a compaction is smaller than what was taken for system prompt and tools if it has at most this share of it.
 const SMALLER: f64 = 0.95;
@@ -42,7 +42,7 @@ impl Unseen {
         (is_wanted && history >= MIN_TOKENS).then_some(Self { first: history })
     }
 
-    /// Returns the tokens of the history in a conversation that begins with a message for it; 0 if it is too little to be told.
+    /// Returns the tokens of the history in a conversation that begins with a message for it; 0 if it is so little that the count may be wrong.
     pub fn tokens(&self, conversation: &Conversation) -> u64 {
         let Some(call) = conversation.calls.iter().find(|call| call.billed().is_some()) else { return 0 };
         let blocks = conversation.messages[..call.response].iter().skip(1).flat_map(|message| &message.blocks);
