@@ -23,6 +23,7 @@ pub enum QuoteDetector {
 }
 
 impl QuoteDetector {
+    /// An answer of an agent, outside of a fence.
     pub const ANSWER: Self = Self::Answer { in_fence: false };
 
     /// Returns the detector for a string of a tool's input, by its key.

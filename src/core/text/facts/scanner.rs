@@ -54,6 +54,7 @@ struct FileName {
 type OpenQuote = Option<(usize, u32)>;
 
 impl<'s> Scanner<'s> {
+    /// Begins a block; `on_match` gets its facts.
     pub fn new(on_match: &'s mut dyn FnMut(FactMatch)) -> Self {
         Self {
             on_match,
