@@ -97,7 +97,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut unknown: Vec<Note> = Vec::new();
     for (line, json) in stream::records(bytes) {
         for mut record in jsonl::values::<Record>(line, json, &mut notes) {
-            record.line = line;
+            (record.line, record.line_bytes) = (line, json.len());
             record.take_stream_fields();
             record.is_after_clear = record.shows_clear();
             if let Type::Unknown(name) = &record.r#type {

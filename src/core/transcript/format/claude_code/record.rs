@@ -20,6 +20,9 @@ pub struct Record {
     /// Line of the file, from 1.
     #[serde(skip)]
     pub line: u32,
+    /// Bytes of the line: at least those of its text.
+    #[serde(skip)]
+    pub line_bytes: usize,
     /// The context was emptied before this record, as by `/clear`: a hook says so, and nothing is before it.
     #[serde(skip)]
     pub is_after_clear: bool,

@@ -15,7 +15,7 @@ pub const TEXT: &str = "[earlier messages, which are not in the file]";
 const BYTES_PER_TOKEN: u64 = 4;
 /// Less history than this may be a wrong count.
 const MIN_TOKENS: u64 = 1_000;
-/// A request after a compaction is smaller than what was taken for system prompt and tools if it has at most this share of it.
+/// A request after a compaction is smaller than what the first one has beside its text if it has at most this share of it.
 const SMALLER: f64 = 0.95;
 
 /// The history that is not in the file, with the text of the first request still in it.
@@ -28,18 +28,20 @@ impl Unseen {
     /// Finds it by the usage of a branch; `None` if the file begins with its session.
     pub fn find(records: &[Record], turns: &[Turn], begins_outside: bool) -> Option<Self> {
         let requests = || turns.iter().enumerate().filter_map(|(n, turn)| Some((n, last_usage(records, turn)?)));
-        let (_, first) = requests().find(|(_, (request, _))| *request > 0)?;
+        let (begin, (first, _)) = requests().find(|(_, (request, _))| *request > 0)?;
         let prefix = requests().map(|(_, (_, read))| read).filter(|read| *read > 0).min().unwrap_or(0);
-        let is_boundary = |i: &usize| records[*i].is_compact_boundary();
-        let compacted = turns.iter().position(|turn| turn.after.iter().any(is_boundary));
-        // Such a request is smaller than what the first one would have of system prompt and tools.
-        let least_after = compacted.and_then(|at| requests().filter(|(n, _)| *n > at).map(|(_, (request, _))| request).min());
-        let shrank = least_after.is_some_and(|least| (least as f64) < SMALLER * first.0 as f64)
-            && requests().next().map(|(n, _)| n) <= compacted;
+        let before = turns[..begin].iter().flat_map(|turn| turn.response.iter().chain(&turn.after)).map(|i| &records[*i]);
+        let sent = before.filter(|record| record.is_conversation() || record.attachment.is_some());
+        let text = sent.map(|record| record.line_bytes as u64).sum::<u64>() / BYTES_PER_TOKEN;
         // One request alone does not show what of it is read again.
-        let is_wanted = (begins_outside && requests().nth(1).is_some()) || shrank;
-        let history = first.0.saturating_sub(prefix);
-        (is_wanted && history >= MIN_TOKENS).then_some(Self { first: history })
+        let is_wanted = (begins_outside && requests().nth(1).is_some()) || {
+            let is_boundary = |i: &usize| records[*i].is_compact_boundary();
+            let compacted = turns.iter().position(|turn| turn.after.iter().any(is_boundary)).filter(|at| begin <= *at);
+            let after = compacted.and_then(|at| requests().filter(|(n, _)| *n > at).map(|(_, (request, _))| request).min());
+            after.is_some_and(|after| (after as f64) < SMALLER * first.saturating_sub(text) as f64)
+        };
+        let history = first.saturating_sub(prefix);
+        (is_wanted && history.saturating_sub(text) >= MIN_TOKENS).then_some(Self { first: history })
     }
 
     /// Returns the tokens of the history in a conversation that begins with a message for it; 0 if it is so little that the count may be wrong.

@@ -50,6 +50,19 @@ fn a_request_after_a_compaction_shows_what_was_taken_for_the_system_prompt() {
     assert_eq!(unseen(&session(95_000)), (None, String::new()), "the compaction removed what is in the file");
 }
 
+/// The first request is larger than the one after the compaction, because of its text.
+#[test]
+fn a_long_beginning_is_no_history() {
+    let records = [
+        user("u1", None, &"x".repeat(100_000)),
+        answers("r1", "u1", 30_000, 30_000),
+        boundary("b1", "r1", json!({})),
+        summary("s1", "b1", "what was done"),
+        answers("r2", "s1", 20_000, 30_000),
+    ];
+    assert_eq!(unseen(&records), (None, String::new()));
+}
+
 #[test]
 fn a_session_from_its_beginning_has_all_its_history() {
     let whole = [user("u1", None, "go"), answers("r1", "u1", 20_000, 30_000), answers("r2", "r1", 50_000, 100)];
