@@ -45,7 +45,10 @@ const BROKEN: &str = "ectx-HMV1W2SN-1";
 fn read(bytes: &[u8], branches: Branches) -> Reading {
     let format = format::sniff(bytes).expect("a known format");
     assert_eq!(format.name, "claude-code");
-    (format.read)(bytes, &ReadOptions { branches, ..ReadOptions::default() })
+    // The table has no sub-agents of `progress` records: they are not read if each is said to have a file of its own.
+    let all = (format.read)(bytes, &ReadOptions::default()).conversations;
+    let own_files = all.into_iter().map(|conversation| conversation.name).collect();
+    (format.read)(bytes, &ReadOptions { branches, own_files })
 }
 
 #[test]
