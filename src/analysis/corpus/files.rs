@@ -151,7 +151,7 @@ impl FileCorpus {
 }
 
 impl FileCorpus {
-    /// Returns the part of a file in a conversation of which each request has a file; `None` if it is a transcript by itself.
+    /// Returns the part of a file in a log that has one file for each request; `None` if the file is a whole transcript.
     fn part(&self, at: usize, format: &Format, bytes: &[u8]) -> Option<Part> {
         let is_alone = |input: &Input| input.name == "-" || input.is_special();
         if is_alone(&self.inputs[at]) || !format.has_logs() {
@@ -227,7 +227,7 @@ impl SubAgentFiles {
     }
 }
 
-/// Whether a reading has a conversation. One of which every message was skipped has only what the harness added.
+/// Whether a reading has a conversation. If every message was skipped, only text of the harness is left, and that is none.
 fn is_read(reading: &Reading) -> bool {
     let is_skipped = reading.notes.iter().any(|note| note.level == Level::Skipped);
     let is_said = |conversation: &Conversation| {

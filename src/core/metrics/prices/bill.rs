@@ -35,7 +35,7 @@ pub struct Bill {
     pub web_searches: u64,
     /// US dollars at list prices; `None` if there was no call, or if the price of a model is unknown.
     pub usd: Option<f64>,
-    /// The output with that of responses of which the record has only the first tokens of a stream, counted.
+    /// Output tokens. Where the record has only the first tokens of a response, the tokens of its text are counted.
     pub output_counted: u64,
     /// US dollars with the counted output.
     pub usd_counted: Option<f64>,

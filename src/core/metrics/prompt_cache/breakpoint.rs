@@ -14,7 +14,7 @@ const HANDFUL: u64 = 100;
 
 /// What a record shows of its last breakpoints.
 pub(super) struct LastBreakpoints {
-    /// The record tells tokens written to the cache from other input.
+    /// The record has a number of its own for tokens written to the cache.
     tells_writes: bool,
 }
 

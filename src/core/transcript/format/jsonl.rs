@@ -120,7 +120,7 @@ fn skip_message(error: &serde_json::Error, read: usize, behind: usize) -> String
 }
 
 /// Replaces the escape of every lone surrogate (`\ud83d` without its other half) by the escape of its stand-in (see
-/// [`crate::util::text`]), because a Rust string cannot contain lone surrogates.
+/// [`crate::text::surrogates`]), because a Rust string cannot contain lone surrogates.
 pub fn replace_lone_surrogates(json: Cow<'_, str>) -> Cow<'_, str> {
     let Some(first) = find_lone_surrogate(json.as_bytes(), 0) else { return json };
     let bytes = json.as_bytes();
