@@ -103,6 +103,7 @@ impl Session {
             conversation,
             policy,
             journal: &journal,
+            request_tokens: &journal.request_tokens(),
             terms: self.tariff.terms(),
             initial: before,
             events: &[],

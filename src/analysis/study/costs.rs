@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::context::size_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
-use crate::engine::replay::{self, RecordedReplay};
+use crate::engine::replay::{self, RecordedReplay, RecordedRequests};
 use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost, outputs};
 use crate::metrics::prompt_cache::{CacheEvent, CacheEventKind, CacheMode, CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
@@ -33,7 +33,7 @@ pub struct ConversationCosts {
 impl ConversationCosts {
     /// If anything was billed, `record` shows whether the simulation reproduces the bill, at the prices of the recorded
     /// models.
-    pub fn new(setup: &replay::ReplaySetup, study: &Study, record: Option<RecordedReplay>) -> Self {
+    pub fn new(setup: &replay::ReplaySetup, study: &Study, record: Option<(&RecordedReplay, &RecordedRequests)>) -> Self {
         let conversation = setup.conversation;
         let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
@@ -63,6 +63,7 @@ impl ConversationCosts {
             conversation: setup.conversation,
             policy: setup.policy,
             journal,
+            request_tokens: &setup.recorded.map_or_else(|| journal.request_tokens(), |recorded| recorded.sizes_of(journal)),
             terms,
             initial: self.before,
             events: &self.events,
@@ -82,9 +83,11 @@ impl ConversationCosts {
             recorded_read: check.recorded.read,
             simulated_read: check.simulated.read,
             tokens: check.recorded.tokens,
-            counted_tokens: check.counted,
+            counted_tokens: check.counted.tokens,
             recorded_cost: check.recorded.cost,
+            usage_cost: check.by_usage,
             simulated_cost: check.simulated.cost,
+            counted_cost: check.counted.cost,
             in_usd: check.in_usd,
             error: check.residual(),
             ideal_cost: check.ideal.cost,
@@ -126,42 +129,28 @@ impl ConversationCosts {
     }
 }
 
-/// Compares the simulated cost of the recorded session with the bill.
+/// Compares the simulated cost of the recorded session with the bill. Its requests have their recorded sizes: the check tests the
+/// simulation of the cache, and the accuracy of the token counter is another question.
 fn check_record(
     setup: &replay::ReplaySetup,
-    record: RecordedReplay,
+    (record, requests): (&RecordedReplay, &RecordedRequests),
     before: InitialState,
     tariff: &Tariff,
     cache_mode: CacheMode,
 ) -> CostCheck {
-    let (conversation, RecordedReplay { policy, mut journal }) = (setup.conversation, record);
-    let counted = take_recorded_sizes(conversation, &mut journal);
-    let size = size(setup, &journal);
+    let (conversation, RecordedReplay { policy, journal }) = (setup.conversation, record);
+    let size = size(setup, journal);
     let cache = CacheSetup {
         conversation,
-        policy: &policy,
-        journal: &journal,
+        policy,
+        journal,
+        request_tokens: &requests.sizes_of(journal),
         terms: tariff.terms(),
         initial: before,
         events: &[],
         size: &size,
     };
-    CostCheck { counted, ..check(&cache, tariff, cache_mode) }
-}
-
-/// Replaces the counted size of each request with the recorded size. Returns the sum of the replaced sizes.
-///
-/// The check tests the cache simulation only. The accuracy of the token counter is another question, and a harness that
-/// clears results silently makes requests shrink for no reason that the record shows.
-fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u64 {
-    let mut counted = 0;
-    for request in &mut journal.requests {
-        if let Some(usage) = conversation.calls[request.call].billed() {
-            counted += request.tokens;
-            request.tokens = usage.request();
-        }
-    }
-    counted
+    check(&cache, tariff, cache_mode)
 }
 
 /// Returns the size of a block of the conversation, or of one that a layer wrote, by the token counter of the report.

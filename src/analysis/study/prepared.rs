@@ -47,9 +47,8 @@ impl<'a> Prepared<'a> {
         let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
         let record = is_billed.then(|| RecordedReplay::replay(&setup));
-        let uses_recorded_usage = study.replayed().any(Policy::uses_recorded_usage);
-        let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::new(&setup, record));
-        let costs = ConversationCosts::new(&setup, study, record);
+        let recorded = record.as_ref().map(|record| RecordedRequests::new(&setup, record));
+        let costs = ConversationCosts::new(&setup, study, record.as_ref().zip(recorded.as_ref()));
         Self {
             conversation,
             counter,

@@ -192,6 +192,11 @@ impl Journal {
         block_of(conversation, &self.synthetic_blocks, id)
     }
 
+    /// Returns the tokens of each request by the report's counter, overhead included.
+    pub fn request_tokens(&self) -> Vec<u64> {
+        self.requests.iter().map(|request| request.tokens).collect()
+    }
+
     /// Returns the request of a call; `None` if nothing was sent.
     pub fn request(&self, call: usize) -> Option<&Request> {
         self.requests.binary_search_by_key(&call, |request| request.call).ok().map(|at| &self.requests[at])

@@ -170,12 +170,6 @@ impl Policy {
         enabled.peek().is_some() && enabled.all(|layer| layer.spec.traits().repeats_record)
     }
 
-    /// Returns whether one of its meters uses the recorded usage of the provider.
-    pub fn uses_recorded_usage(&self) -> bool {
-        let meters = self.layers.iter().filter(|layer| layer.enabled).filter_map(|layer| layer.meter);
-        self.meter.into_iter().chain(meters).any(|meter| meter.recorded)
-    }
-
     /// Returns whether the view of one request can be extended to the view of the next: its layers decide the same again about old
     /// messages. A threshold of the first layer is one of the whole history, which stays over it once it is, if only messages count.
     pub fn view_is_extendable(&self) -> bool {

@@ -68,6 +68,9 @@ pub struct CacheSetup<'a> {
     pub conversation: &'a Conversation,
     pub policy: &'a Policy,
     pub journal: &'a Journal,
+    /// Tokens of each request of the journal, by the provider's count as far as the record has one
+    /// ([`RecordedRequests::sizes_of`](crate::engine::replay::RecordedRequests::sizes_of)).
+    pub request_tokens: &'a [u64],
     /// By call of the conversation.
     pub terms: &'a [CacheTerms],
     pub initial: InitialState,
@@ -136,24 +139,29 @@ pub struct CacheBreak {
 /// Simulates the cache over a replay. Returns one entry per request.
 pub fn simulate(setup: &CacheSetup) -> Vec<CacheUse> {
     let mut simulator = Simulator::new(setup);
-    setup.journal.requests.iter().map(|request| simulator.simulate_request(request)).collect()
+    sized_requests(setup).map(|(request, tokens)| simulator.simulate_request(request, tokens)).collect()
 }
 
 /// Simulates the cache over the recorded session, and finds the requests that read something else.
 pub fn simulate_record(setup: &CacheSetup) -> (Vec<CacheUse>, Vec<CacheEvent>) {
     let mut simulator = Simulator::new(setup);
     let (mut cache_uses, mut events) = (Vec::new(), Vec::new());
-    for request in &setup.journal.requests {
-        let simulated = simulator.simulate_request(request);
+    for (request, tokens) in sized_requests(setup) {
+        let simulated = simulator.simulate_request(request, tokens);
         cache_uses.push(simulated);
         let Some(recorded) = setup.conversation.calls[request.call].billed() else { continue };
         if let Some(kind) = CacheEventKind::find(&recorded, &simulated) {
             let prefixes = &simulator.models[setup.terms[request.call].model].prefixes;
-            let cached = SentRequest { simulator: &simulator, prefixes, request }.prefix_end(recorded.cache_read);
+            let cached = SentRequest { simulator: &simulator, prefixes, request, tokens }.prefix_end(recorded.cache_read);
             events.push(CacheEvent { call: request.call, kind, cached });
         }
     }
     (cache_uses, events)
+}
+
+/// Returns the requests of a replay with their sizes.
+fn sized_requests<'a>(setup: &CacheSetup<'a>) -> impl Iterator<Item = (&'a Request, u64)> {
+    setup.journal.requests.iter().zip(setup.request_tokens.iter().copied())
 }
 
 struct Simulator<'a> {
@@ -179,6 +187,8 @@ struct ModelCache {
 struct Previous {
     call: usize,
     tokens: u64,
+    /// Tokens by the report's counter alone.
+    counted: u64,
     /// Size of its blocks.
     size: u64,
     is_cached: bool,
@@ -202,7 +212,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    fn simulate_request(&mut self, request: &Request) -> CacheUse {
+    fn simulate_request(&mut self, request: &Request, tokens: u64) -> CacheUse {
         let is_first = self.cursor.blocks().is_empty();
         self.cursor.advance(request);
         let shared_prefix = self.cursor.shared_prefix();
@@ -219,7 +229,7 @@ impl<'a> Simulator<'a> {
             model.shared_prefix = model.shared_prefix.min(shared_prefix);
         }
         let mut model = std::mem::take(&mut self.models[terms.model]);
-        let cache_use = self.simulate_model(&mut model, &terms, request, is_first);
+        let cache_use = self.simulate_model(&mut model, &terms, (request, tokens), is_first);
         model.shared_prefix = self.cursor.blocks().len();
         self.models[terms.model] = model;
         cache_use
@@ -231,7 +241,13 @@ impl<'a> Simulator<'a> {
         events.binary_search_by_key(&call, |event| event.call).ok().map(|index| &events[index])
     }
 
-    fn simulate_model(&self, model: &mut ModelCache, terms: &CacheTerms, request: &Request, is_first: bool) -> CacheUse {
+    fn simulate_model(
+        &self,
+        model: &mut ModelCache,
+        terms: &CacheTerms,
+        (request, tokens): (&Request, u64),
+        is_first: bool,
+    ) -> CacheUse {
         let conversation = self.setup.conversation;
         let asked_at = conversation.requested_at(request.call);
         let last = model.last.take();
@@ -246,7 +262,7 @@ impl<'a> Simulator<'a> {
         let tail = &self.cursor.blocks()[model.shared_prefix..];
         let shared = model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail), last_used, oldest);
         let expired = last_used < oldest;
-        let sent = SentRequest { simulator: self, prefixes: &model.prefixes, request };
+        let sent = SentRequest { simulator: self, prefixes: &model.prefixes, request, tokens };
         // What was behind the last breakpoint of the last request is in no cache.
         let unwritten_from = last.as_ref().map(|last| last.written_blocks).filter(|written| *written < model.shared_prefix);
         let shared = unwritten_from.map_or(shared, |written| shared.min(written));
@@ -264,13 +280,13 @@ impl<'a> Simulator<'a> {
         let alive = last.as_ref().filter(|last| last.is_cached && !expired);
         let broken = alive.and_then(|last| view.find_break(last, of_policy(ideal)));
         let [read_at_best, read_at_ends] = event.map_or(ideal, |event| view.reads_after(event, ideal, broken.is_some()));
-        let is_cached = request.tokens >= terms.min_tokens;
+        let is_cached = tokens >= terms.min_tokens;
         let behind = self.breakpoints.tokens_behind(conversation, terms, request.call);
-        let unwritten = behind.min(request.tokens - read_at_best);
-        let written_blocks = if unwritten == 0 { model.prefixes.len() } else { sent.blocks_within(request.tokens - unwritten) };
+        let unwritten = behind.min(tokens - read_at_best);
+        let written_blocks = if unwritten == 0 { model.prefixes.len() } else { sent.blocks_within(tokens - unwritten) };
         let cache_use = CacheUse {
             call: request.call,
-            tokens: request.tokens,
+            tokens,
             is_cached,
             read: of_policy([read_at_best, read_at_ends]),
             read_at_best,
@@ -288,7 +304,8 @@ impl<'a> Simulator<'a> {
         }
         model.last = Some(Previous {
             call: request.call,
-            tokens: request.tokens,
+            tokens,
+            counted: request.tokens,
             size: model.prefixes.size_of(model.prefixes.len()),
             is_cached,
             unwritten,

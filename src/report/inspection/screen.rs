@@ -86,7 +86,7 @@ fn compactions(all: &[Inspection]) -> String {
     text + &largest
 }
 
-/// What the record cost. Where it has only the first tokens of responses, both sums, because other programs say the lower one.
+/// What the record cost. Where its usage leaves something out, both sums, because other programs say the lower one.
 fn bill(all: &[Inspection]) -> String {
     let sum = |of: fn(&RecordedUsage) -> Option<f64>| all.iter().filter_map(|one| of(&one.recorded_usage)).sum::<f64>();
     let (recorded, counted) = (sum(|usage| usage.usd), sum(|usage| usage.usd_counted));
@@ -95,9 +95,21 @@ fn bill(all: &[Inspection]) -> String {
         (false, _) => String::new(),
         (true, true) => format!(" They cost {cost} at list prices."),
         (true, false) => format!(
-            " They cost {cost} at list prices; {as_recorded} by the recorded output (so says ccusage), which is only the beginning of many \
-             responses."
+            " They cost {cost} at list prices; {as_recorded} by the recorded usage (so says ccusage), which {}.",
+            leaves_out(all)
         ),
+    }
+}
+
+/// What the recorded usage leaves out.
+fn leaves_out(all: &[Inspection]) -> &'static str {
+    let cuts_output = all.iter().any(|one| one.recorded_usage.output_counted > one.recorded_usage.output);
+    let has_writes = |one: &Inspection| one.recorded_usage.cache_write > 0;
+    let hides_writes = all.iter().any(|one| !has_writes(one) && one.recorded_usage.usd_counted > one.recorded_usage.usd);
+    match (cuts_output, hides_writes) {
+        (true, false) => "holds only the beginning of many responses",
+        (true, true) => "holds only the beginning of many responses, and calls writes to the prompt cache input",
+        (false, _) => "calls writes to the prompt cache input",
     }
 }
 

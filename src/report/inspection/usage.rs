@@ -17,7 +17,7 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     for usage in inspections.iter().flat_map(|inspection| &inspection.recorded_usage.by_model) {
         bills.entry(usage.model.as_deref()).or_default().add(&usage.bill);
     }
-    let is_counted = bills.values().any(|bill| bill.output_counted > bill.output);
+    let is_counted = bills.values().any(|bill| bill.output_counted > bill.output || bill.usd_counted > bill.usd);
     let row = |name: &str, bill: &Bill| {
         let mut cells = vec![name.to_owned(), number(bill.calls)];
         cells.extend([bill.input, bill.cache_read, bill.cache_write_5m, bill.cache_write_1h, bill.output].map(tokens));
@@ -38,7 +38,8 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     if is_counted {
         headers.extend(["output, counted", "USD, counted"].map(ColumnHeader::numbers));
         footnotes
-            .push("counted: with the output of responses of which the record has only the first tokens of a stream".to_owned());
+            .push("counted: with the output of responses of which the record has only the first tokens of a stream, and with writes to the \
+                 prompt cache that the record calls input".to_owned());
     }
     if bills.values().any(|bill| bill.usd.is_none()) {
         footnotes.push(format!("{}: no known price; set one with --prices (a model or a price list)", number_format::MISSING));

@@ -1,5 +1,9 @@
 //! How well the cache simulation agrees with recorded bills, and how much of them costs cover.
 
+use std::collections::HashMap;
+
+use crate::metrics::metric::cost;
+use crate::results::Role;
 use crate::results::saved::{CheckRow, EventCounts, Results, Unit};
 use crate::util::text::plural;
 
@@ -7,6 +11,9 @@ use super::super::number_format;
 use super::{ColumnHeader, SHOWN, TableModel, common_folder, left_out};
 
 /// A simulated cost this close to the bill agrees with it, as shares of the bill: with cache events, and without them.
+/// Amounts below half a cent are the same.
+const SAME: f64 = 0.005;
+
 const CLOSE: f64 = 0.01;
 const CLOSE_WITHOUT_EVENTS: f64 = 0.05;
 
@@ -29,6 +36,7 @@ pub fn checks(results: &Results) -> TableModel {
         "billed",
         "~simulated",
         "error",
+        "~as counted",
         "cache events",
         "error without them",
         "worst call",
@@ -47,7 +55,11 @@ pub fn checks(results: &Results) -> TableModel {
         ),
         "cache reads: share of the input read from the cache, as recorded and (~) as simulated with the recorded compactions"
             .to_owned(),
+        "as counted: the simulated cost if the tokens of every request were counted; a replay takes their recorded number, and counts what \
+         a policy changes"
+            .to_owned(),
     ];
+    footnotes.extend(record(results));
     if worst.len() > SHOWN {
         footnotes.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
     }
@@ -63,6 +75,24 @@ pub fn coverage(results: &Results) -> Vec<String> {
 /// Says how much of the bill costs cover, if they do not cover all of it.
 pub fn coverage_gap(results: &Results) -> Option<String> {
     covered(results).filter(|covered| !covered.is_all).map(|covered| covered.line)
+}
+
+/// What the recorded runs cost, part by part, so that it can be compared with what other programs say.
+pub fn record(results: &Results) -> Option<String> {
+    let rows = || results.rows.iter().filter(|row| row.bound_of.is_none() && Role::of(&row.policy) == Role::Recorded);
+    let sum = |id: &str| rows().filter_map(|row| row.values.get(id)).sum::<f64>();
+    let in_usd = results.checks.iter().filter(|check| check.priced && check.in_usd);
+    let by_usage: HashMap<_, f64> =
+        in_usd.map(|check| ((check.transcript.as_str(), check.conversation.as_str()), check.usage_cost)).collect();
+    let priced = rows().filter(|row| row.values.get(cost::USD).is_some());
+    let usage: f64 = priced.filter_map(|row| by_usage.get(&(row.transcript.as_str(), row.conversation.as_str()))).sum();
+    let (all, summaries) = (sum(cost::USD), sum(cost::SUMMARIZER));
+    let usd = |amount: f64| number_format::value(Unit::Usd, Some(amount));
+    let parts = [(all - summaries - usage, "output and cache writes that it leaves out"), (summaries, "summaries")];
+    let parts = parts.iter().filter(|(amount, _)| amount.abs() >= SAME);
+    let parts: String = parts.map(|(amount, what)| format!(", {} for {what}", usd(*amount))).collect();
+    (usage > 0.0 && !parts.is_empty())
+        .then(|| format!("your recorded runs cost {}: {} by the recorded usage (so says ccusage){parts}", usd(all), usd(usage)))
 }
 
 /// How much of the bill costs cover.
@@ -122,6 +152,8 @@ fn sum(checks: &[CheckRow]) -> Option<CheckRow> {
         matching_calls: sum.matching_calls + check.matching_calls,
         recorded_cost: sum.recorded_cost + check.recorded_cost,
         simulated_cost: sum.simulated_cost + check.simulated_cost,
+        counted_cost: sum.counted_cost + check.counted_cost,
+        usage_cost: sum.usage_cost + check.usage_cost,
         ideal_cost: sum.ideal_cost + check.ideal_cost,
         events: sum.events.plus(&check.events),
         ..sum
@@ -144,6 +176,7 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
         number_format::value(unit, Some(check.recorded_cost)),
         number_format::value(unit, Some(check.simulated_cost)),
         number_format::value(Unit::Share, Some(check.error)),
+        number_format::value(unit, Some(check.counted_cost)),
         check.events.total().to_string(),
         number_format::value(Unit::Share, Some(check.ideal_error)),
         check.worst_call.map_or(String::new(), |call| number_format::grouped(call as f64, 0)),

@@ -58,8 +58,8 @@ fn output_tokens_are_recorded_unless_a_placeholder() {
         json!({"type": role, "uuid": role, "parentUuid": parent, "sessionId": "s", "message": message}).to_string()
     };
     let asked = line("user", json!({"role": "user", "content": "Well?"}));
-    // 1,000 characters of text are 372 tokens, and the frame of a response has 57.
-    for (recorded, paid) in [(300, 300.0), (2, 429.0)] {
+    // 1,000 characters of text are 336 tokens, and the frame of a response has 57.
+    for (recorded, paid) in [(300, 300.0), (2, 393.0)] {
         let answer = json!({
             "id": "m", "role": "assistant", "model": "claude-opus-4-6", "usage": {"output_tokens": recorded},
             "content": [{"type": "text", "text": "x".repeat(1_000)}]

@@ -27,7 +27,8 @@ fn with_cache<T>(
     let terms = vec![CacheTerms { provider, min_tokens: 0, long: false, model: 0 }; conversation.calls.len()];
     let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
     let initial = InitialState { warm: 0, stable: OVERHEAD };
-    work(&CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, initial, events, size: &size })
+    let (policy, journal, terms, request_tokens) = (&trial.policy, &journal, &terms[..], &journal.request_tokens()[..]);
+    work(&CacheSetup { conversation, policy, journal, request_tokens, terms, initial, events, size: &size })
 }
 
 fn trial(policy: Policy) -> Trial {

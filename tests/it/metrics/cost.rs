@@ -44,8 +44,8 @@ pub fn simulated_replay<T>(
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
     let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
     let before = InitialState { warm: 0, stable: trial.overhead };
-    let (policy, terms) = (&trial.policy, tariff.terms());
-    work(CacheSetup { conversation, policy, journal, terms, initial: before, events: &[], size: &size }, &tariff)
+    let (policy, terms, request_tokens) = (&trial.policy, tariff.terms(), &journal.request_tokens()[..]);
+    work(CacheSetup { conversation, policy, journal, request_tokens, terms, initial: before, events: &[], size: &size }, &tariff)
 }
 
 /// Every response has 100 tokens.
@@ -139,9 +139,10 @@ fn iterations_of_a_call_cost_in_proportion_to_its_request() {
         let journal = trial.replay(conversation, &mut NoObserver);
         let tariff = Tariff::new(conversation, &Prices::built_in(), None);
         let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
+        let request_tokens = &journal.request_tokens()[..];
         let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
         let initial = InitialState { warm: 0, stable: OVERHEAD };
-        let cache = CacheSetup { conversation, policy, journal, terms, initial, events: &[], size: &size };
+        let cache = CacheSetup { conversation, policy, journal, request_tokens, terms, initial, events: &[], size: &size };
         let tariff = &tariff;
         parts(&cost::cost(&cost::CostSetup { cache, tariff, outputs: &[0; 3], retention: &Retention::default() }))
     };

@@ -27,8 +27,10 @@ fn served_by(conversation: &Conversation, policy: Policy, terms: &[CacheTerms], 
     let trial = Trial { overhead: OVERHEAD, ..Trial::new(policy) };
     let journal = trial.replay(conversation, &mut NoObserver);
     let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
+    let request_tokens = &journal.request_tokens()[..];
+    let policy = &trial.policy;
     let setup =
-        CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms, initial: before, events: &[], size: &size };
+        CacheSetup { conversation, policy, journal: &journal, request_tokens, terms, initial: before, events: &[], size: &size };
     simulate(&setup)
 }
 

@@ -28,6 +28,7 @@ fn prefix_tree_equals_a_comparison_with_every_request() {
                 conversation: &conversation,
                 policy: &trial.policy,
                 journal: &journal,
+                request_tokens: &journal.request_tokens(),
                 terms: &terms,
                 initial: InitialState::default(),
                 events: &[],

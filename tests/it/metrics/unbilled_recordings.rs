@@ -2,7 +2,7 @@
 //! later calls is compared with what was paid.
 
 use recompact::analysis::study::Study;
-use recompact::metrics::cost::Tariff;
+use recompact::metrics::cost::{Tariff, UNSEEN_ERROR};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{CacheSetup, InitialState, simulate};
 use recompact::tokens::meter::SizeUnit;
@@ -86,6 +86,7 @@ fn predicted(conversation: &Conversation) -> Vec<Input> {
         conversation,
         policy: &policy,
         journal: &journal,
+        request_tokens: &journal.request_tokens(),
         terms: tariff.terms(),
         initial: InitialState::from_record(conversation, prepared.overhead()),
         events: &[],
@@ -179,6 +180,8 @@ fn later_calls_are_predicted_without_their_usage() {
         println!("{name:<12}  {}  {}  {missing:.0}", of_folder.len(), figures.join("  "));
     }
     assert!(all.len() >= 40, "{} parts", all.len());
+    let cost = median(all.iter().map(|part| part.error(AMOUNTS[1]).abs()).collect());
+    assert!((cost - UNSEEN_ERROR).abs() < 0.03, "screens say {UNSEEN_ERROR}, and it is {cost}");
     // What is on the page, with room for other recordings: a prediction that is much worse fails.
     for (amount, (most_median, most_total)) in AMOUNTS.into_iter().zip([(0.12, 0.12), (0.30, 0.25)]) {
         let [predicted, paid] = [|part: &Part| part.predicted, |part: &Part| part.paid]

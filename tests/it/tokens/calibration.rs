@@ -110,12 +110,10 @@ fn model_family_rates_equal_the_fit_of_all_recordings() {
     for (model, deltas) in models {
         println!("    {model}: {:?} of {} deltas", fit(&deltas), deltas.len());
     }
-    // The constants were fitted when every model counted as one that drops the thinking of earlier turns, and without the sub-agents in
-    // `progress` records. They are due to be fitted again; until then they may be 12 % off.
-    let is_near = |known: f64, found: f64| (found / known - 1.0).abs() < 0.12;
-    let pairs = family.rates.by_class.into_iter().zip(rates.by_class).chain([(family.rates.per_call, rates.per_call)]);
-    assert!(pairs.into_iter().all(|(known, found)| is_near(known as f64, found as f64)), "{rates:?}");
-    assert!(is_near(family.spread.ratio, spread.ratio) && spread.error < 0.15, "{spread:?}");
+    assert_eq!(family.rates, rates);
+    let rounded = |value: f64| (value * 1e3).round() / 1e3;
+    let known = [family.spread.ratio, family.spread.error, family.spread.p10, family.spread.p90];
+    assert_eq!(known, [spread.ratio, spread.error, spread.p10, spread.p90].map(rounded));
 }
 
 /// Replays the record by its own usage. Returns the number of requests, how many had exactly the recorded usage, and

@@ -4,7 +4,7 @@
 use super::layer_runner::LayerRunner;
 use super::{ReplaySetup, replay};
 use crate::engine::context::Context;
-use crate::engine::journal::Journal;
+use crate::engine::journal::{Journal, Request};
 use crate::engine::policy::Policy;
 use crate::tokens::meter::Meter;
 
@@ -53,15 +53,29 @@ impl RecordedRequests {
         }
         Self(recorded)
     }
+
+    /// Returns the tokens of a request that counts `counted` tokens, without overhead, at a call with recorded usage. If a policy
+    /// has edited the context, the usage belongs to a different request: then the difference between both requests, as this
+    /// program counts them, is added, scaled to the provider's tokens.
+    fn size(&self, call: usize, counted: u64) -> Option<u64> {
+        let recorded = self.0[call]?;
+        let difference = (counted as f64 - recorded.counted as f64) * recorded.scale;
+        Some((recorded.usage as f64 + difference).round().max(0.0) as u64)
+    }
+
+    /// Returns the tokens of each request of a replay by the provider's count: exact where the recorded agent sent the same
+    /// request, an estimate where it sent another one, and the count of this program where nothing is recorded.
+    pub fn sizes_of(&self, journal: &Journal) -> Vec<u64> {
+        let size = |request: &Request| self.size(request.call, request.tokens - journal.overhead).unwrap_or(request.tokens);
+        journal.requests.iter().map(size).collect()
+    }
 }
 
 impl LayerRunner<'_, '_> {
     /// Returns the size of the context by a meter.
     ///
-    /// A meter of recorded usage starts with the usage of the last recorded call. If this policy, or the recorded one, has edited
-    /// the context, that usage belongs to a different request: then the difference between both requests, as this program counts
-    /// them, is added, scaled to the provider's tokens. So the size is exact while both requests are equal, and an estimate
-    /// afterwards. Newer messages are added by the meter's own estimate. This includes the last response, because the output usage
+    /// A meter of recorded usage starts with the provider's count of the last request ([`RecordedRequests`]): exact while this policy
+    /// and the recorded one send the same request, an estimate afterwards. Newer messages are added by the meter's own estimate. This includes the last response, because the output usage
     /// in most recordings is a placeholder of the stream.
     pub fn estimate(&self, meter: Meter, context: &Context) -> u64 {
         let by_usage = if meter.recorded { self.estimate_by_usage(meter, context) } else { None };
@@ -73,14 +87,31 @@ impl LayerRunner<'_, '_> {
 
     fn estimate_by_usage(&self, meter: Meter, context: &Context) -> Option<u64> {
         let last = self.last_sent.as_ref()?;
-        let recorded = self.setup.recorded?.0[last.call]?;
-        let difference = (last.tokens as f64 - recorded.counted as f64) * recorded.scale;
-        let request_tokens = (recorded.usage as f64 + difference).round().max(0.0) as u64;
+        let request_tokens = self.setup.recorded?.size(last.call, last.tokens)?;
         if meter.usage_only {
             return Some(request_tokens + self.setup.conversation.calls[last.call].recorded_output());
         }
         let unit_index = self.setup.sizes.units().iter().position(|unit| *unit == meter.unit)?;
         let newer = context.appended(meter.unit) - last.appended[unit_index];
         Some(request_tokens + meter.apply(newer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The recorded request had 1,000 tokens, of which this program counts 500 beside an overhead of 100; a counted token is 1.5 of the
+    /// provider's. A request with 200 counted tokens less has 300 less. Nothing is recorded of the second call.
+    #[test]
+    fn request_has_the_recorded_size_and_what_differs_is_counted() {
+        let recorded = RecordedRequests(vec![Some(RecordedUsage { usage: 1_000, counted: 500, scale: 1.5 }), None]);
+        let sizes = |requests: &[(usize, u64)]| {
+            let request = |(call, tokens): &(usize, u64)| Request { call: *call, tokens: *tokens, ..Request::default() };
+            recorded.sizes_of(&Journal { requests: requests.iter().map(request).collect(), overhead: 100, ..Journal::default() })
+        };
+        assert_eq!(sizes(&[(0, 600), (1, 250)]), [1_000, 250]);
+        assert_eq!(sizes(&[(0, 400), (1, 250)]), [700, 250]);
+        assert_eq!(sizes(&[(0, 100)]), [250]);
     }
 }

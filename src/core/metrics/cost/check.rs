@@ -22,11 +22,13 @@ pub struct CostCheck {
     pub matching: usize,
     /// The costs are in USD; else in tokens at the price of input.
     pub in_usd: bool,
-    /// Tokens that the token counter found in the same requests.
-    pub counted: u64,
     pub recorded: CheckSide,
+    /// Cost of the recorded usage as it is. `recorded` also has cache writes that the record calls input.
+    pub by_usage: f64,
     /// With the cache of the replays: with cache events if they take them over.
     pub simulated: CheckSide,
+    /// The same with the tokens that the token counter finds in the requests.
+    pub counted: CheckSide,
     /// Without cache events.
     pub ideal: CheckSide,
     pub events: Vec<CacheEvent>,
@@ -60,19 +62,21 @@ impl CostCheck {
 }
 
 /// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with cache breakpoints at the ends of
-/// requests, as recorded harnesses set them. Both sides use the recorded output. `setup` has no cache events.
+/// requests, as recorded harnesses set them. All sides use the recorded output. `setup` has no cache events.
 pub fn check(setup: &CacheSetup, tariff: &Tariff, mode: CacheMode) -> CostCheck {
     let (ideal, events) = simulate_record(setup);
     let mut check = CostCheck { in_usd: tariff.is_known(), ..CostCheck::default() };
     check.add_ideal(setup, tariff, &ideal);
-    let simulated = match mode {
-        CacheMode::Recorded if !events.is_empty() => simulate(&CacheSetup { events: &events, ..*setup }),
-        _ => ideal,
-    };
+    let replayed = if mode == CacheMode::Recorded { &events[..] } else { &[] };
+    let simulated = if replayed.is_empty() { ideal } else { simulate(&CacheSetup { events: replayed, ..*setup }) };
     for (cache_use, usage) in billed(setup, &simulated) {
         let read = cache_use.read_at_ends;
         check.matching += usize::from(read.abs_diff(usage.cache_read) as f64 <= READ_TOLERANCE * usage.request() as f64);
         check.simulated.add(read, cache_use.tokens, simulated_cost(tariff, cache_use, &usage));
+    }
+    let request_tokens = &setup.journal.request_tokens();
+    for (cache_use, usage) in billed(setup, &simulate(&CacheSetup { events: replayed, request_tokens, ..*setup })) {
+        check.counted.add(cache_use.read_at_ends, cache_use.tokens, simulated_cost(tariff, cache_use, &usage));
     }
     CostCheck { events, ..check }
 }
@@ -98,6 +102,7 @@ impl CostCheck {
             let simulated = simulated_cost(tariff, cache_use, &usage);
             self.calls += 1;
             self.recorded.add(usage.cache_read, usage.request(), recorded);
+            self.by_usage += tariff.cost(cache_use.call, &usage);
             self.ideal.add(read, cache_use.tokens, simulated);
             if (simulated - recorded).abs() > largest {
                 largest = (simulated - recorded).abs();

@@ -37,7 +37,7 @@ pub struct Bill {
     pub usd: Option<f64>,
     /// Output tokens. Where the record has only the first tokens of a response, the tokens of its text are counted.
     pub output_counted: u64,
-    /// US dollars with the counted output.
+    /// US dollars with the counted output, and with writes to the prompt cache that the record calls input.
     pub usd_counted: Option<f64>,
     /// What has no known price and is not in `usd`, such as a service of the provider.
     pub unpriced: BTreeSet<String>,
@@ -81,11 +81,15 @@ impl Ledger {
 pub fn call_bills(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>, outputs: &[u64]) -> Vec<CallBill> {
     // A call that is priced as another model is priced as that model's usual service.
     let usual = Service::default();
+    let hides_writes = hides_cache_writes(conversation);
     let bill = |model: Option<&str>, time: Option<i64>, usage: &Usage, service: &Service, output: u64| {
         let service = if priced_as.is_some() { &usual } else { service };
         let (quote, unpriced) = prices.quote_served(priced_as.or(model), time, service);
-        let usd = quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage) + quote.searches(service));
-        let more = output.saturating_sub(usage.output) as f64 * quote.at(usage.request()).output / 1e6;
+        let price = quote.at(usage.request());
+        let usd = quote.entry.is_some().then(|| price.usd(usage) + quote.searches(service));
+        let written = if hides_writes && usage.request() >= quote.min_tokens { usage.input } else { 0 };
+        let more = Usage { input: 0, cache_write_5m: written, output: output.saturating_sub(usage.output), ..Usage::default() };
+        let more = price.usd(&more) - written as f64 * price.input / 1e6;
         let bill = Bill {
             web_searches: service.web_searches,
             output_counted: output.max(usage.output),
@@ -122,6 +126,13 @@ pub fn call_bills(conversation: &Conversation, prices: &Prices, priced_as: Optio
     let calls = conversation.calls.iter().zip(outputs.iter().copied().chain(iter::repeat(0))).filter_map(of_call);
     let branches = conversation.other_branches.iter().map(|call| (call, 0)).filter_map(of_call);
     calls.chain(branches).chain(conversation.compactions.iter().filter_map(of_compaction)).collect()
+}
+
+/// Returns whether a record with reads of the prompt cache has no number for what is written to it, as Codex's: then its input was
+/// written.
+fn hides_cache_writes(conversation: &Conversation) -> bool {
+    let usages = || conversation.calls.iter().filter_map(|call| call.usage.as_ref());
+    usages().any(|usage| usage.cache_read > 0) && usages().all(|usage| usage.cache_write_5m + usage.cache_write_1h == 0)
 }
 
 impl Bill {
@@ -258,6 +269,22 @@ mod tests {
         assert_eq!(bill("claude-opus-4-8", &["fast"], 30, Some("claude-haiku-4-5")), usd(5.0), "what the usual service costs");
         let nowhere = ("grok-code-fast-1", "searches of the web");
         assert_eq!(bill(nowhere.0, &[], 1, None).1, nowhere.1);
+    }
+
+    /// The second call reads, so the first has written: a million tokens for 6.25 dollars in place of 5.
+    #[test]
+    fn input_is_written_where_the_record_has_no_number_for_writes() {
+        let model = "gpt-5.6-sol";
+        let calls = |read| {
+            [(model, None, None, Usage { input: MILLION, ..NONE }), (model, None, None, Usage { cache_read: read, ..NONE })]
+        };
+        let quote = Prices::built_in().quote(Some(model), None);
+        let (large, small) = (quote.at(MILLION), quote.at(10_000));
+        let usd = |read| bill(&calls(read), None).usd_counted.map(|usd| (usd * 1e6).round());
+        let expected = |usd: f64| Some((usd * 1e6).round());
+        assert!(large.cache_write_5m > large.input);
+        assert_eq!(usd(0), expected(large.input));
+        assert_eq!(usd(10_000), expected(large.cache_write_5m + small.cache_read / 100.0));
     }
 
     #[test]

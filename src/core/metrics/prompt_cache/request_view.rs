@@ -13,13 +13,18 @@ pub(super) struct SentRequest<'a> {
     pub simulator: &'a Simulator<'a>,
     pub prefixes: &'a Prefixes,
     pub request: &'a Request,
+    pub tokens: u64,
 }
 
 impl SentRequest<'_> {
     /// Converts a size to tokens: divides the tokens of the request by size, because sizes need not be tokens.
-    fn tokens(&self, size: u64) -> u64 {
-        let body = self.request.tokens.saturating_sub(self.overhead());
-        proportional(body, size, self.prefixes.size_of(self.prefixes.len()))
+    fn tokens_of(&self, size: u64) -> u64 {
+        self.part_of(self.tokens, size)
+    }
+
+    /// Converts a size to tokens of a request that has `request` tokens.
+    fn part_of(&self, request: u64, size: u64) -> u64 {
+        proportional(request.saturating_sub(self.overhead()), size, self.prefixes.size_of(self.prefixes.len()))
     }
 
     fn overhead(&self) -> u64 {
@@ -35,7 +40,7 @@ impl SentRequest<'_> {
 
     /// Returns where in the conversation the first `tokens` tokens end.
     pub fn prefix_end(&self, tokens: u64) -> PrefixEnd {
-        let with = |size: u64| self.overhead() + self.tokens(size);
+        let with = |size: u64| self.overhead() + self.tokens_of(size);
         let whole = self.prefixes.blocks_while(|size| with(size) <= tokens);
         let newest = &self.simulator.newest;
         let message = newest.get(whole).or(newest.last()).copied().unwrap_or(0);
@@ -45,19 +50,19 @@ impl SentRequest<'_> {
 
     /// Returns how many first blocks end nearest to the first `tokens` tokens.
     pub fn blocks_within(&self, tokens: u64) -> usize {
-        let with = |blocks: usize| self.overhead() + self.tokens(self.prefixes.size_of(blocks));
-        let whole = self.prefixes.blocks_while(|size| self.overhead() + self.tokens(size) <= tokens);
+        let with = |blocks: usize| self.overhead() + self.tokens_of(self.prefixes.size_of(blocks));
+        let whole = self.prefixes.blocks_while(|size| self.overhead() + self.tokens_of(size) <= tokens);
         let next = (whole + 1).min(self.prefixes.len());
         if with(next).abs_diff(tokens) < with(whole).abs_diff(tokens) { next } else { whole }
     }
 
     /// Returns how many tokens of the request precede a position of the conversation.
     fn tokens_before(&self, end: PrefixEnd) -> u64 {
-        let Some((index, message)) = self.first_block_of(end.message) else { return self.request.tokens };
-        let tokens = self.overhead() + self.tokens(self.prefixes.size_of(index));
+        let Some((index, message)) = self.first_block_of(end.message) else { return self.tokens };
+        let tokens = self.overhead() + self.tokens_of(self.prefixes.size_of(index));
         // A request without that message has nothing of its text.
         let within = if message == end.message { end.tokens } else { end.tokens.min(0) };
-        tokens.saturating_add_signed(within).min(self.request.tokens)
+        tokens.saturating_add_signed(within).min(self.tokens)
     }
 }
 
@@ -90,7 +95,7 @@ impl RequestView<'_> {
 
     /// Returns the tokens that the provider reads of a cached prefix.
     pub fn readable_tokens(&self, prefix: u64) -> u64 {
-        let read = self.terms.provider.round_down(prefix.min(self.sent.request.tokens));
+        let read = self.terms.provider.round_down(prefix.min(self.sent.tokens));
         if read < self.terms.min_tokens { 0 } else { read }
     }
 
@@ -99,18 +104,20 @@ impl RequestView<'_> {
         if self.has_all_of(last) {
             return None;
         }
-        let SentRequest { simulator, prefixes, request } = self.sent;
+        let SentRequest { simulator, prefixes, request, tokens } = self.sent;
         let layer = layer_that_touched(simulator.setup.policy, request, prefixes.message_behind(self.shared))?;
         let size = |block| (simulator.setup.size)(block);
-        let new_tokens = self.sent.tokens(self.new_blocks(last).map(size).sum());
+        let new_size = self.new_blocks(last).map(size).sum();
         let by_itself = request.changes.iter().filter(|change| change.cause == Cause::Record).flat_map(|change| &change.removed);
         let since = simulator.setup.conversation.calls[last.call].response;
         let was_sent = |block: &&BlockId| !simulator.blocks.came_since(**block, since);
-        let dropped_by_itself = self.sent.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
+        let dropped_by_itself: u64 = by_itself.filter(was_sent).map(|block| size(*block)).sum();
+        // What the record has beside the counted blocks was freed by no edit.
+        let counted = |size| self.sent.part_of(request.tokens, size) as i64;
         Some(CacheBreak {
             layer,
-            rebilled: request.tokens.saturating_sub(new_tokens + last.unwritten + read),
-            freed: (last.tokens + new_tokens) as i64 - (request.tokens + dropped_by_itself) as i64,
+            rebilled: tokens.saturating_sub(self.sent.tokens_of(new_size) + last.unwritten + read),
+            freed: (last.counted as i64 + counted(new_size)) - (request.tokens as i64 + counted(dropped_by_itself)),
         })
     }
 
@@ -132,7 +139,7 @@ impl RequestView<'_> {
             + if size <= last.size {
                 proportional(last.tokens.saturating_sub(overhead), size, last.size)
             } else {
-                self.sent.tokens(size)
+                self.sent.tokens_of(size)
             }
     }
 
@@ -149,7 +156,7 @@ impl RequestView<'_> {
             CacheEventKind::LivedOn if !is_broken => [cached; 2],
             CacheEventKind::LivedOn | CacheEventKind::Evicted => ideal.map(|read| read.min(cached)),
             CacheEventKind::Extended => {
-                let limit = if is_broken { ideal[0] } else { self.sent.request.tokens };
+                let limit = if is_broken { ideal[0] } else { self.sent.tokens };
                 ideal.map(|read| read.max(cached.min(limit)))
             }
         }

@@ -80,6 +80,12 @@ pub struct CheckRow {
     pub recorded_cost: f64,
     /// The same cost with the simulated prompt cache.
     pub simulated_cost: f64,
+    /// The same with the tokens that the token counter of the report finds in the requests.
+    #[serde(default)]
+    pub counted_cost: f64,
+    /// Cost of the recorded usage as it is, as ccusage computes it. `recorded_cost` also has cache writes that the record calls input.
+    #[serde(default)]
+    pub usage_cost: f64,
     /// Whether the two costs are in USD.
     pub in_usd: bool,
     /// Error against the bill: simulated ÷ recorded − 1.

@@ -17,15 +17,15 @@ pub struct Family {
 
 /// All known families.
 ///
-/// The rates are fitted to 1,957 calls of all recorded Claude Code sessions together (Opus 4.5 and 4.6, Sonnet 4.5, a few of
+/// The rates are fitted to 2,180 calls of all recorded Claude Code sessions together (Opus 4.5 and 4.6, Sonnet 4.5, a few of
 /// Haiku 4.5). The spread applies the rates of all other sessions to each session.
 /// `cargo test calibration -- --ignored --nocapture` prints both. Models differ less from each other than sessions do
 /// (tool results: 0.348, 0.353, 0.338). Newer models may have different rates.
 pub const FAMILIES: &[Family] = &[Family {
     name: "claude",
     id_part: "claude",
-    rates: Rates { by_class: [3_491, 3_349, 3_728, 2_538], per_call: 92 },
-    spread: Spread { ratio: 0.981, error: 0.086, p10: 0.859, p90: 1.349 },
+    rates: Rates { by_class: [3_570, 3_566, 3_363, 2_281], per_call: 84 },
+    spread: Spread { ratio: 1.001, error: 0.103, p10: 0.835, p90: 1.362 },
 }];
 
 /// Returns the family of a model id.

@@ -23,6 +23,7 @@ pub fn checks(results: &Results, verdict: &Verdict) -> Vec<Check> {
     add("left-out", stopped(results));
     add("left-out", left_out(results));
     add("billing", cost_check::coverage_gap(results).map(Prose::new));
+    add("billing", cost_check::record(results).map(Prose::new));
     add("layers", malformed(verdict));
     add("notes", malformed_as_recorded(verdict));
     add("policies", overflows(verdict));

@@ -3,6 +3,7 @@
 use super::super::ScreenTable;
 use super::{SAME, change, money};
 use crate::analysis::verdict::{Choice, Flaw, Standing, Verdict};
+use crate::metrics::cost::UNSEEN_ERROR;
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::report::number_format::{MISSING, count, value};
 use crate::report::table_model::compare::title;
@@ -139,7 +140,10 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
         } else {
             format!("`{}`", escape::terminal(verdict.baseline))
         };
-        parts.push(format!("change: of the cost, against {than}; costs are estimates."));
+        parts.push(format!(
+            "change: of the cost, against {than}; costs are estimates, and those of calls without a bill were {} off in our recordings.",
+            value(Unit::Share, Some(UNSEEN_ERROR))
+        ));
         parts.push("facts: of those that the agent used again; lost: for good. refused: requests.".to_owned());
     }
     if verdict.in_role(Role::Recorded).is_some() {
