@@ -52,14 +52,20 @@ fn fixture_sessions() -> Vec<(PathBuf, Figures)> {
 
 /// The recorded sessions outside this repository with their recorded figures.
 fn recorded_sessions() -> Vec<(PathBuf, Figures)> {
-    let folder = transcripts::folder("claude-code");
-    let recorded = figures().filter(|figures| !figures.file.starts_with("fixtures/"));
-    recorded.map(|figures| (folder.join(format!("{}.jsonl", figures.file)), figures)).collect()
+    let folders = transcripts::folders("claude-code");
+    let place = |figures: Figures| {
+        let places = folders.iter().map(|folder| folder.join(format!("{}.jsonl", figures.file)));
+        Some((places.into_iter().find(|path| path.is_file())?, figures))
+    };
+    figures().filter(|figures| !figures.file.starts_with("fixtures/")).filter_map(place).collect()
 }
 
 fn figures() -> impl Iterator<Item = Figures> {
     include_str!("ccusage_figures.jsonl").lines().map(|line| serde_json::from_str(line).expect("figures"))
 }
+
+/// A session that asked an advisor: ccusage leaves out what the last part of such a request wrote to the cache.
+const ADVISED: &str = "ectx-238MD50T-0";
 
 /// Counts every call of every branch once, without the sub-agents that are only in `progress` records: ccusage does not count those.
 fn ours(path: &Path, file: &str) -> Figures {
@@ -114,7 +120,13 @@ fn fixtures_cost_what_ccusage_says() {
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn recorded_sessions_cost_what_ccusage_says() {
     for (path, figures) in recorded_sessions() {
-        ours(&path, &figures.file).assert_equal(&figures);
+        let ours = ours(&path, &figures.file);
+        if figures.file == ADVISED {
+            assert_eq!((ours.input, ours.cache_read, ours.output), (figures.input, figures.cache_read, figures.output));
+            assert!(ours.cache_write > figures.cache_write && ours.usd > figures.usd, "{ours:?}");
+        } else {
+            ours.assert_equal(&figures);
+        }
     }
 }
 
@@ -135,9 +147,9 @@ fn installed_ccusage_gives_the_kept_figures() {
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn every_recorded_session_has_figures() {
-    let folder = transcripts::folder("claude-code");
     let listed: Vec<PathBuf> = recorded_sessions().into_iter().map(|(path, _)| path).collect();
-    for path in transcripts::files(&folder, ".jsonl") {
+    let folders = transcripts::folders("claude-code");
+    for path in folders.iter().flat_map(|folder| transcripts::files(folder, ".jsonl")) {
         assert!(listed.contains(&path), "{}", path.display());
     }
 }
