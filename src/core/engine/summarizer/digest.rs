@@ -5,16 +5,11 @@
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use recompact_text::sentences;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::transcript::conversation::{BlockId, Conversation};
-use crate::util::text;
-
-/// Minimum bytes of a sentence.
-const MIN_BYTES: usize = 20;
-/// Maximum characters of a sentence: longer lines are minified code or data.
-pub(super) const MAX_CHARS: usize = 300;
 
 /// The digests of one conversation's blocks. Each is computed on first use, by any thread.
 #[derive(Debug)]
@@ -82,7 +77,7 @@ impl TermIds {
     fn digest(&mut self, text: &str) -> Digest {
         let (mut lines, mut words): (Vec<DigestLine>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut known = FxHashSet::default();
-        for line in text.lines().flat_map(|line| line.split('\r')).map(str::trim).filter(|line| is_sentence(line)) {
+        for line in sentences::of(text) {
             let (id, line_words) = self.line_ids(line);
             if known.insert(id) {
                 words.extend(line_words);
@@ -98,7 +93,7 @@ impl TermIds {
         let next_line = self.lines.len() as u32;
         let (id, words) = self.lines.entry(xxh3_64(line.as_bytes())).or_insert_with(|| {
             let start = self.line_words.len();
-            for word in words_of(line) {
+            for word in sentences::words_of(line) {
                 let next_word = self.words.len() as u32;
                 let id = *self.words.entry(xxh3_64(word.as_bytes())).or_insert(next_word);
                 if !self.line_words[start..].contains(&id) {
@@ -120,14 +115,4 @@ impl Digest {
             Sentence { text: &text[line.start..][..line.len as usize], id: line.id, words }
         })
     }
-}
-
-fn is_sentence(line: &str) -> bool {
-    line.len() >= MIN_BYTES && text::head(line, MAX_CHARS).len() == line.len()
-}
-
-/// Iterates over the words of a sentence that can be informative: at least four bytes. Non-ASCII characters belong to words.
-fn words_of(sentence: &str) -> impl Iterator<Item = &str> {
-    let splits = |c: char| c.is_ascii() && !(c.is_ascii_alphanumeric() || c == '_');
-    sentence.split(splits).filter(|word| word.len() >= 4)
 }

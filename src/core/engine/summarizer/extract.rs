@@ -11,7 +11,8 @@ mod informative;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use super::digest::MAX_CHARS;
+use recompact_text::sentences::MAX_CHARS;
+
 use super::{InputBlock, Reply, Summarizer, SummaryRequest};
 use crate::transcript::conversation::{BlockKind, Origin};
 use crate::util::text;

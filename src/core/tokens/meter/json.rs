@@ -1,10 +1,10 @@
 //! Lengths of JSON strings with the escapes that all JSON writers use.
 
-use super::notation::characters_len;
+use recompact_text::characters::characters_len;
 
 /// Returns the length of a JSON string with its quotes. `beyond` returns the length of a character after `~`, where writers
 /// differ.
-pub fn string_len(text: &str, beyond: impl Fn(char) -> u64) -> u64 {
+pub fn string_len(text: &str, beyond: fn(char) -> u64) -> u64 {
     2 + characters_len(text, &CHAR_SIZES, beyond)
 }
 

@@ -74,14 +74,3 @@ impl UnitRules for Notation {
         self.items(messages, sum)
     }
 }
-
-/// Returns the sum of the sizes of a text's characters: up to `~` from the table, after `~` from `beyond`. The table has an
-/// entry for every byte; entries after `~` are 0.
-pub fn characters_len(text: &str, sizes: &[u8; 256], beyond: impl Fn(char) -> u64) -> u64 {
-    let ascii: u64 = text.bytes().map(|byte| u64::from(sizes[usize::from(byte)])).sum();
-    // A second pass over the text is faster than a branch per character, because nearly all texts are ASCII.
-    if text.is_ascii() && memchr::memchr(0x7f, text.as_bytes()).is_none() {
-        return ascii;
-    }
-    ascii + text.chars().filter(|c| *c > '~').map(beyond).sum::<u64>()
-}

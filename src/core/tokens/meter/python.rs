@@ -1,9 +1,10 @@
 //! Lengths of Python's `repr(value)` and `json.dumps(value)` in code points, computed without building the strings.
 
+use recompact_text::characters::characters_len;
 use serde_json::{Number, Value};
 
 use super::json;
-use super::notation::{Notation, characters_len};
+use super::notation::Notation;
 use super::number::Decimal;
 use super::unprintable::is_printable;
 use crate::text::surrogates::lone_surrogate;
