@@ -125,8 +125,8 @@ impl Policy {
         let error_at = |wrong: SettingError| error(line(&wrong), wrong.message);
         use_present_names(&mut table).map_err(error_at)?;
         apply(settings, &mut table).map_err(|what| error(None, what))?;
-        check_keys(&table).map_err(error_at)?;
-        let policy = parse_layer_by_layer(table).map_err(error_at)?;
+        let layers = take_layers(&mut table).map_err(error_at)?;
+        let policy = parse_layer_by_layer(&table, layers).map_err(error_at)?;
         check(&policy).map_err(|(layer, WrongSetting { setting, why })| {
             // A setting that is missing has no line.
             let wrong = SettingError { layer: Some(layer), key: setting.to_owned(), message: why };
@@ -201,18 +201,24 @@ pub(super) const POLICY_SETTINGS: &[&str] = &[
     "layer",
 ];
 
-/// Checks that every key is known: silently ignoring a misspelt setting would give a wrong result.
-fn check_keys(policy: &Table) -> Result<(), SettingError> {
+/// Removes the layers of a policy, each with the defaults of its kind. Checks that every key is known: silently ignoring a misspelt
+/// setting would give a wrong result.
+fn take_layers(policy: &mut Table) -> Result<Vec<(Table, LayerSpec)>, SettingError> {
     if let Some(key) = policy.keys().find(|key| !POLICY_SETTINGS.contains(&key.as_str())) {
         let message = format!("a policy has no setting `{key}`{}", did_you_mean(key, POLICY_SETTINGS));
         return Err(SettingError { layer: None, key: key.clone(), message });
     }
-    if policy.get("layer").is_some_and(|layers| !layers.is_array()) {
-        return Err(SettingError { layer: None, key: "layer".to_owned(), message: "write layers as `[[layer]]`".to_owned() });
-    }
-    for (index, layer) in layers(policy).enumerate() {
+    let layers = match policy.remove("layer") {
+        None => Vec::new(),
+        Some(Value::Array(layers)) => layers,
+        Some(_) => {
+            let message = "write layers as `[[layer]]`".to_owned();
+            return Err(SettingError { layer: None, key: "layer".to_owned(), message });
+        }
+    };
+    let of_layer = |(index, layer)| {
         let error = |key: &str, message| Err(SettingError { layer: Some(index), key: key.to_owned(), message });
-        let Some(layer) = layer.as_table() else { return error("id", "write layers as `[[layer]]`".to_owned()) };
+        let Value::Table(layer) = layer else { return error("id", "write layers as `[[layer]]`".to_owned()) };
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
         let name = layer.get("do").and_then(Value::as_str).unwrap_or_default();
         let Some(spec) = LayerSpec::by_name(name) else {
@@ -223,32 +229,30 @@ fn check_keys(policy: &Table) -> Result<(), SettingError> {
         if let Some(key) = layer.keys().find(|key| !known.contains(key)) {
             return error(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", did_you_mean(key, &known)));
         }
-    }
-    Ok(())
+        Ok((layer, spec))
+    };
+    layers.into_iter().enumerate().map(of_layer).collect()
 }
 
 /// Parses the layers one at a time, so that an error can name its layer.
-fn parse_layer_by_layer(mut table: Table) -> Result<Policy, SettingError> {
+fn parse_layer_by_layer(table: &Table, layers: Vec<(Table, LayerSpec)>) -> Result<Policy, SettingError> {
     let error = |layer: Option<usize>, default: &str, error: FieldError| SettingError {
         layer,
         key: error.key.unwrap_or_else(|| default.to_owned()),
         message: error.what,
     };
-    let layers = match table.remove("layer") {
-        Some(Value::Array(layers)) => layers,
-        _ => Vec::new(),
-    };
     let required = |keys: &[&str], table: &Table| -> Table {
         keys.iter().filter_map(|key| Some(((*key).to_owned(), table.get(*key)?.clone()))).collect()
     };
-    let mut policy: Policy = from_table(&table, &required(&["name"], &table)).map_err(|wrong| error(None, "name", wrong))?;
-    for (index, layer) in layers.into_iter().enumerate() {
+    let mut policy: Policy = from_table(table, &required(&["name"], table)).map_err(|wrong| error(None, "name", wrong))?;
+    for (index, (layer, kind)) in layers.into_iter().enumerate() {
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
-        let layer = with_defaults(layer);
-        let parsed = from_table(&layer, &required(&["id", "do"], &layer)).map_err(|wrong| {
-            let error = error(Some(index), "id", wrong);
-            SettingError { message: format!("layer `{id}`: {}", error.message), ..error }
+        let of_layer = |error: SettingError| SettingError { message: format!("layer `{id}`: {}", error.message), ..error };
+        let layer = with_defaults(layer, kind).map_err(|what| {
+            of_layer(SettingError { layer: Some(index), key: "do".to_owned(), message: format!("its defaults: {what}") })
         })?;
+        let parsed =
+            from_table(&layer, &required(&["id", "do"], &layer)).map_err(|wrong| of_layer(error(Some(index), "id", wrong)))?;
         policy.layers.push(parsed);
     }
     Ok(policy)
@@ -256,16 +260,10 @@ fn parse_layer_by_layer(mut table: Table) -> Result<Policy, SettingError> {
 
 /// Fills in the defaults of the layer's kind. Serde would use the defaults of the flattened
 /// [`ResultFilter`](crate::engine::layer::ResultFilter) instead, which are the same for every kind.
-fn with_defaults(layer: Value) -> Table {
-    let mut settings = layer.as_table().and_then(spec_of).and_then(|spec| Table::try_from(spec).ok()).unwrap_or_default();
-    if let Value::Table(written) = layer {
-        settings.extend(written);
-    }
-    settings
-}
-
-fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
-    policy.get("layer").and_then(Value::as_array).into_iter().flatten()
+fn with_defaults(layer: Table, kind: LayerSpec) -> Result<Table, toml::ser::Error> {
+    let mut settings = Table::try_from(kind)?;
+    settings.extend(layer);
+    Ok(settings)
 }
 
 #[cfg(test)]
