@@ -94,7 +94,7 @@ impl OpenTurn {
         match self.role {
             // The next user turn may answer its calls.
             Role::Assistant => appended.iter().all(|message| message.role == Role::Assistant),
-            Role::User => self.pending.values().all(|call| call.answered),
+            Role::User => self.pending.values().all(|answered| *answered),
         }
     }
 }
@@ -108,15 +108,8 @@ struct ResultsSoFar {
     without_call: BTreeSet<PairId>,
 }
 
-/// Unanswered tool calls of an assistant turn.
-type PendingCalls = BTreeMap<PairId, PendingCall>;
-
-#[derive(Debug, Clone)]
-struct PendingCall {
-    block: BlockId,
-    message: usize,
-    answered: bool,
-}
+/// Tool calls of an assistant turn, and whether each is answered.
+type PendingCalls = BTreeMap<PairId, bool>;
 
 impl Faults {
     pub fn new(pairs: usize) -> Self {
@@ -165,11 +158,6 @@ impl Faults {
                 self.unchanged = self.unchanged.min(index);
             }
         }
-        for call in self.open_turn.iter_mut().flat_map(|turn| turn.pending.values_mut()) {
-            while let Some(new) = self.replaced.get(&call.block) {
-                call.block = *new;
-            }
-        }
         self.replaced.clear();
         self.replaced_from = usize::MAX;
     }
@@ -212,9 +200,9 @@ struct FaultScan<'l, 'a> {
     block: &'l dyn Fn(BlockId) -> &'a Block,
     /// Number of tool_use blocks of each pair before the current position; after the scan, in all messages.
     uses: &'l mut [u32],
-    /// Tool calls of the last assistant turn, and those of them that this scan found.
+    /// Tool calls of the last assistant turn, and those of them that this scan found: block, and index of the message.
     pending: PendingCalls,
-    new_calls: Vec<PairId>,
+    new_calls: Vec<(PairId, BlockId, usize)>,
     /// Of the current user turn.
     results: ResultsSoFar,
     faults: Vec<Fault>,
@@ -255,8 +243,8 @@ impl<'l, 'a> FaultScan<'l, 'a> {
                 BlockKind::ToolUse(pair) => {
                     match self.uses[pair.index()] {
                         0 => {
-                            self.pending.insert(pair, PendingCall { block, message, answered: false });
-                            self.new_calls.push(pair);
+                            self.pending.insert(pair, false);
+                            self.new_calls.push((pair, block, message));
                         }
                         _ => self.add_fault(FaultKind::DuplicateId, block, message),
                     }
@@ -283,7 +271,7 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             let call = self.pending.get_mut(&pair);
             let has_call = call.is_some();
             let already_answered = match call {
-                Some(call) => std::mem::replace(&mut call.answered, true),
+                Some(answered) => std::mem::replace(answered, true),
                 None => !self.results.without_call.insert(pair),
             };
             let fault = match self.uses[pair.index()] {
@@ -308,9 +296,8 @@ impl<'l, 'a> FaultScan<'l, 'a> {
     /// Reports the unanswered calls that this scan found. The other calls of a continued turn are reported already.
     fn report_unanswered(&mut self) {
         let cause = self.cause;
-        let unanswered = self.new_calls.drain(..).filter_map(|pair| self.pending.get(&pair).filter(|call| !call.answered));
-        let fault =
-            |call: &PendingCall| Fault { kind: FaultKind::UnansweredUse, block: call.block, message: call.message, cause };
+        let unanswered = self.new_calls.drain(..).filter(|(pair, ..)| self.pending.get(pair) == Some(&false));
+        let fault = |(_, block, message)| Fault { kind: FaultKind::UnansweredUse, block, message, cause };
         self.faults.extend(unanswered.map(fault));
     }
 
