@@ -31,13 +31,18 @@ impl PolicySource {
     ///
     /// # Errors
     ///
-    /// Fails if the policy is not valid. A user's policy cannot have the name of a bound, because reports would treat it as
-    /// the bound.
+    /// Fails if the policy is not valid. A user's policy cannot have a name that has a [`Role`], because reports would treat it as a
+    /// bound, or as the recorded session.
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
         let policy = Policy::parse(&self.text, &self.origin, settings)?;
-        let bound = preset(&policy.name).filter(|bound| Role::of(bound.name).is_bound());
-        if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
-            let what = format!("`{}` is the name of a bound: a policy that does something else needs another name", policy.name);
+        let (named, settings) = match Role::of(&policy.name) {
+            Role::Recorded => ("the recorded session", settings),
+            role if role.is_bound() => ("a bound", &[][..]),
+            _ => return Ok(policy),
+        };
+        let preset = preset(&policy.name).and_then(|preset| preset.policy(settings).ok());
+        if preset.is_none_or(|preset| preset.to_toml() != policy.to_toml()) {
+            let what = format!("`{}` is the name of {named}: a policy that does something else needs another name", policy.name);
             return Err(PolicyError { origin: self.origin.clone(), line: None, what });
         }
         Ok(policy)

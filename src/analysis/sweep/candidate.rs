@@ -317,9 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn candidate_may_not_have_the_name_of_a_bound() {
+    fn candidate_may_not_have_the_name_of_a_role() {
         let message = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
         assert_eq!(message, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another name");
+        let message = error(&[&OTHER.replace("other", "recorded")], &["micro.keep_recent=1,2"], None);
+        assert_eq!(
+            message,
+            "p.toml: `recorded` is the name of the recorded session: a policy that does something else needs another name"
+        );
         let copied = preset("keep-all").expect("a preset").toml;
         assert!(made(&[SMALL, copied], &["micro.keep_recent=1,2"], None).is_ok());
     }

@@ -3,8 +3,8 @@
 use super::saved::{Row, Summary, TraceLine};
 use crate::engine::policy::{DROP_ALL, KEEP_ALL, RECORDED};
 
-/// What a policy is for. Saved results hold the names of policies, and a role follows from them: no user's policy may have the name of
-/// a bound.
+/// What a policy is for. Saved results hold the names of policies, and a role follows from them: no user's policy may have one of
+/// these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// It may be shipped.
