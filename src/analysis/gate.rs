@@ -201,7 +201,7 @@ pub fn missing(suite: &Suite, measured: &[Measured], baseline: &Baseline, covera
 pub fn left_out(suite: &Suite, coverage: &Coverage) -> Option<String> {
     let each: Vec<String> = coverage.left_out.iter().map(ToString::to_string).collect();
     (!each.is_empty())
-        .then(|| format!("suite {}: {} were analysed; left out: {}", suite.name(), coverage.line(), each.join("; ")))
+        .then(|| format!("suite {}: {} analysed; left out: {}", suite.name(), coverage.line_were(), each.join("; ")))
 }
 
 /// Returns remarks about entries of the baseline that no suite uses any more.

@@ -13,7 +13,7 @@ use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, Format, Reading};
 use recompact::transcript::source::{self, Input};
 use recompact::util::ValueError;
-use recompact::util::text::plural;
+use recompact::util::text::{are, plural};
 
 use crate::cli::error::Failure;
 use crate::cli::interrupt;
@@ -278,11 +278,11 @@ impl Transcripts {
             output::say(&escape::terminal(line));
         }
         if !self.quiet && processed.unwanted > 0 {
-            let transcripts = plural(processed.unwanted, "transcript");
-            output::say(&format!("{transcripts} are not of the wanted days, project or model"));
+            let (transcripts, are) = (plural(processed.unwanted, "transcript"), are(processed.unwanted));
+            output::say(&format!("{transcripts} {are} not of the wanted days, project or model"));
         }
         if !self.quiet && !processed.coverage.is_complete() {
-            output::say(&format!("{} were read", processed.coverage.line()));
+            output::say(&format!("{} read", processed.coverage.line_were()));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{Document, Layout, Section, csv, json, number_format};
 use crate::analysis::changes::{Changes, ColumnChange, PolicyChange};
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::saved::Unit;
-use crate::util::text::plural;
+use crate::util::text::{are, plural};
 
 /// Rows of the table of conversations.
 const SHOWN: usize = 20;
@@ -241,7 +241,8 @@ fn checks(changes: &Changes) -> Vec<Check> {
     let only = changes.only_before.len() + changes.only_after.len();
     if only > 0 {
         let (before, after) = (changes.only_before.len(), changes.only_after.len());
-        let text = format!("{} are not compared: {before} only before, {after} only after", plural(only, "conversation"));
+        let text =
+            format!("{} {} not compared: {before} only before, {after} only after", plural(only, "conversation"), are(only));
         checks.push(Check::new("left-out", text));
     }
     let policies = changes.policies_before.len() + changes.policies_after.len();

@@ -190,7 +190,7 @@ fn rules(gate: &GateReport) -> TableModel {
     let held = gate.count(|outcome| *outcome == Outcome::Holds);
     let title = match gate.verdicts.len() {
         all if all == held => format!("Gate: {} {}", plural(all, "rule"), if all == 1 { "holds" } else { "hold" }),
-        all => format!("Gate: {held} of {} hold", plural(all, "rule")),
+        all => format!("Gate: {held} of {} {}", plural(all, "rule"), if all == 1 || held == 1 { "holds" } else { "hold" }),
     };
     let mut headers = Vec::from(["verdict", "suite", "policy", "must hold"].map(ColumnHeader::names));
     headers.extend(["baseline", "now", "allowed", "headroom"].map(ColumnHeader::numbers));

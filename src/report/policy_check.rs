@@ -120,7 +120,7 @@ fn tools(checks: &PolicyChecks) -> TableModel {
 fn to_check(checks: &PolicyChecks) -> Vec<Check> {
     let coverage = checks.sessions.as_ref().map(|sessions| &sessions.coverage);
     let incomplete = coverage.filter(|coverage| !coverage.is_complete());
-    incomplete.map(|coverage| Check::new("left-out", format!("only {} were replayed", coverage.line()))).into_iter().collect()
+    incomplete.map(|coverage| Check::new("left-out", format!("only {} replayed", coverage.line_were()))).into_iter().collect()
 }
 
 fn next(checks: &PolicyChecks, layout: &Layout) -> Vec<Step> {

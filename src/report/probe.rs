@@ -68,7 +68,7 @@ fn number(count: usize) -> String {
 
 /// Returns the checks of a first screen: transcripts that are missing, then what else was left out, with the section that shows it.
 fn checks(about: &About, left_out: Option<(&'static str, String)>) -> Vec<Check> {
-    let missing = || ("left-out", format!("only {} were asked about", about.coverage.line()));
+    let missing = || ("left-out", format!("only {} asked about", about.coverage.line_were()));
     let missing = (!about.coverage.is_complete()).then(missing);
     missing.into_iter().chain(left_out).map(|(section, text)| Check::new(section, text)).collect()
 }

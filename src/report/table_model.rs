@@ -130,7 +130,7 @@ pub fn left_out_transcripts(coverage: &Coverage) -> TableModel {
         subject: String::new(),
         headers: vec![ColumnHeader::names("transcript"), ColumnHeader::prose("why")],
         rows,
-        footnotes: more.into_iter().chain([format!("{} are in these results", coverage.line())]).collect(),
+        footnotes: more.into_iter().chain([format!("{} in these results", coverage.line_are())]).collect(),
     }
 }
 

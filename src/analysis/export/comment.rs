@@ -2,7 +2,7 @@
 
 use super::{ExportRequest, Target};
 use crate::engine::policy::{Tuning, preset};
-use crate::util::text::{plural, wrap};
+use crate::util::text::{plural, were, wrap};
 
 /// Longest line, without what a language puts before it.
 const WIDTH: usize = 96;
@@ -39,7 +39,9 @@ fn origin(request: &ExportRequest) -> String {
         Some(Tuning { of, sessions, held_out, configurations }) => {
             let held_out = match held_out {
                 0 => "no session was held out to confirm it".to_owned(),
-                held_out => format!("compared once more on {} that were held out", plural(*held_out, "other session")),
+                held_out => {
+                    format!("compared once more on {} that {} held out", plural(*held_out, "other session"), were(*held_out))
+                }
             };
             let (chosen, from) = (plural(*sessions, "session"), plural(*configurations, "configuration"));
             format!("Chosen on {chosen} from {from} in a sweep of `{of}`; {held_out}.{changed}")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use recompact::programs::{ProgramSettings, Programs};
-use recompact::util::text::plural;
+use recompact::util::text::{plural, were};
 
 use crate::cli::output;
 
@@ -52,8 +52,9 @@ impl ProgramAccess {
     pub fn say_repeated(&self) {
         for (command, repeated) in self.programs.repeated() {
             let [sessions, answers] = [(repeated.sessions, "session"), (repeated.answers, "answer")].map(|(n, of)| plural(n, of));
+            let were = were(repeated.answers);
             let command = recompact::report::escape::terminal(&command);
-            output::say(&format!("recompact: `{command}` is deterministic in {sessions}: {answers} were the same twice"));
+            output::say(&format!("recompact: `{command}` is deterministic in {sessions}: {answers} {were} the same twice"));
         }
     }
 }

@@ -75,6 +75,16 @@ pub fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Returns the verb for a count: `is` or `are`.
+pub fn are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+/// Returns the verb for a count: `was` or `were`.
+pub fn were(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
 /// Quotes a word unless a shell takes it as it is.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./~+,:@%=".contains(c);

@@ -120,7 +120,7 @@ fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
 fn checks(audit: &Audit) -> Vec<Check> {
     let mut checks = Vec::new();
     if !audit.coverage.is_complete() {
-        checks.push(Check::new("left-out", format!("only {} were audited", audit.coverage.line())));
+        checks.push(Check::new("left-out", format!("only {} audited", audit.coverage.line_were())));
     }
     if !audit.totals.orphans.is_empty() {
         let files = plural(audit.totals.orphans.len(), "offloaded file");

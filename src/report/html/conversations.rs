@@ -15,7 +15,7 @@ use super::numbers::{ConversationData, ConversationKey, Numbers, collect, shown}
 use super::series::PolicySeries;
 use super::{call_panel, calls, misses, table};
 use crate::results::saved::{MissRow, ResultNote, Results, Row};
-use crate::util::text::plural;
+use crate::util::text::{are, plural};
 
 pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     let conversations = collect(results);
@@ -66,7 +66,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
             p class="below" { "All in " bdi { (terminal(folder)) } }
         }
         @if left_out > 0 {
-            p class="below" { (plural(left_out, "more conversation")) ", the shorter ones, are only in the saved data." }
+            p class="below" { (plural(left_out, "more conversation")) ", shorter than these, " (are(left_out)) " only in the saved data." }
         }
         (series.legend(Some(legend())))
         p class="below" { (terminal(&series.left_out(results))) }

@@ -12,7 +12,7 @@ use super::series::PolicySeries;
 use super::table;
 use crate::findings::{FINDINGS, Finding, Level};
 use crate::results::saved::Results;
-use crate::util::text::plural;
+use crate::util::text::{are, plural};
 
 /// Most findings in the list, the worst first.
 const MAX_LISTED: usize = 5_000;
@@ -60,7 +60,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         p class="below" {
             @if !folder.is_empty() { "All in " bdi { (terminal(folder)) } ". " }
             "The command " code { "recompact catalog findings KIND" } " explains a kind."
-            @if left_out > 0 { " " (plural(left_out, "more finding")) " are only in the saved data." }
+            @if left_out > 0 { " " (plural(left_out, "more finding")) " " (are(left_out)) " only in the saved data." }
         }
         (super::packed("findings", 0, &rows))
     }

@@ -10,7 +10,7 @@ use super::numbers::Numbers;
 use super::series::PolicySeries;
 use crate::results::request::{PartState, ShownPart, ShownRequest};
 use crate::results::saved::Results;
-use crate::util::text::plural;
+use crate::util::text::{are, plural};
 
 /// Most bytes of all requests together, before they are packed.
 const MAX_BYTES: usize = 2_000_000;
@@ -46,7 +46,7 @@ fn of_request(request: &ShownRequest) -> Markup {
     html! {
         p {
             (number_format::count(request.tokens)) " tokens in " (plural(request.messages, "message")) "; "
-            (changed) " of " (plural(request.parts.len(), "part")) " are not as they were recorded."
+            (changed) " of " (plural(request.parts.len(), "part")) " " (are(changed)) " not as recorded."
             @if request.overflows { " It does not fit the context window." }
         }
         @for part in &request.parts { (of_part(part)) }

@@ -138,7 +138,7 @@ impl<'a> View<'a> {
         let mut checks = Vec::new();
         let Sweep { held_out, conditions, .. } = self.sweep;
         if !self.results.coverage.is_complete() {
-            checks.push(Check::new("left-out", format!("only {} are in these results", self.results.coverage.line())));
+            checks.push(Check::new("left-out", format!("only {} in these results", self.results.coverage.line_are())));
         }
         match held_out {
             0 => checks.push(Check::new(

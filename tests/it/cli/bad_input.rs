@@ -162,7 +162,7 @@ fn missing_paths_are_refused() {
     for paths in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
         let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv"]);
         assert_eq!((ran.code, ran.stdout.lines().count()), (2, 2));
-        let said = "1 of 2 transcripts were read\nrecompact: b.jsonl: no such file or folder; ";
+        let said = "1 of 2 transcripts was read\nrecompact: b.jsonl: no such file or folder; ";
         assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
         let ran = run_with(&[good], &["replay", paths[0], paths[1], "-p", "lcc-s08", "-o", "csv"]);
         assert_eq!((ran.code, ran.stdout.lines().count()), (2, 5));

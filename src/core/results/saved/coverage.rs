@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::util::text::plural;
+use crate::util::text::{are, plural, were};
 
 /// How many of the transcripts that a command found are in its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,26 @@ impl Coverage {
 
     /// Returns how many transcripts are in the results: `47 of 60 transcripts`.
     pub fn line(&self) -> String {
-        format!("{} of {}", self.found.saturating_sub(self.left_out.len()), plural(self.found, "transcript"))
+        format!("{} of {}", self.included(), plural(self.found, "transcript"))
+    }
+
+    /// The same with a verb: `47 of 60 transcripts are`, `1 of 60 transcripts is`.
+    pub fn line_are(&self) -> String {
+        format!("{} {}", self.line(), are(self.subjects()))
+    }
+
+    /// The same with a verb: `47 of 60 transcripts were`, `1 of 60 transcripts was`.
+    pub fn line_were(&self) -> String {
+        format!("{} {}", self.line(), were(self.subjects()))
+    }
+
+    fn included(&self) -> usize {
+        self.found.saturating_sub(self.left_out.len())
+    }
+
+    /// The count that the verb follows: none of a single transcript is still one.
+    fn subjects(&self) -> usize {
+        if self.found == 1 { 1 } else { self.included() }
     }
 
     /// Adds what was left out before: `read` is the coverage of reading, and this one that of the transcripts that could be read.
@@ -41,5 +60,24 @@ impl Coverage {
     /// Leaves out another transcript.
     pub fn leave_out(&mut self, path: &str, why: impl Into<String>) {
         self.left_out.push(LeftOut { path: path.to_owned(), why: why.into() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Coverage;
+
+    #[test]
+    fn verb_follows_the_count() {
+        let coverage = |found: usize, left_out: usize| {
+            let mut coverage = Coverage { found, left_out: Vec::new() };
+            (0..left_out).for_each(|n| coverage.leave_out(&n.to_string(), "empty"));
+            coverage
+        };
+        let lines = [(1, 1), (60, 60), (60, 59), (60, 13)].map(|(found, left_out)| coverage(found, left_out).line_were());
+        let expected =
+            ["0 of 1 transcript was", "0 of 60 transcripts were", "1 of 60 transcripts was", "47 of 60 transcripts were"];
+        assert_eq!(lines, expected);
+        assert_eq!(coverage(1, 1).line_are(), "0 of 1 transcript is");
     }
 }

@@ -9,7 +9,7 @@ use crate::report::number_format::{count, value};
 use crate::report::table_model::{LONGEST_NAME, cost_check, cut, cut_path};
 use crate::results::Role;
 use crate::results::saved::{Results, Unit};
-use crate::util::text::plural;
+use crate::util::text::{plural, were};
 
 /// A share of facts that are in context by chance is worth a remark from here on.
 const MUCH_CHANCE: f64 = 0.05;
@@ -46,7 +46,7 @@ fn stopped(results: &Results) -> Option<Prose> {
 }
 
 fn left_out(results: &Results) -> Option<Prose> {
-    (!results.coverage.is_complete()).then(|| Prose::new(format!("only {} are in these results", results.coverage.line())))
+    (!results.coverage.is_complete()).then(|| Prose::new(format!("only {} in these results", results.coverage.line_are())))
 }
 
 fn malformed(verdict: &Verdict) -> Option<Prose> {
@@ -60,7 +60,8 @@ fn malformed(verdict: &Verdict) -> Option<Prose> {
 
 fn malformed_as_recorded(verdict: &Verdict) -> Option<Prose> {
     let requests = verdict.standings.first()?.malformed_as_recorded;
-    let text = format!("{} were recorded malformed; no policy is blamed for them", plural(requests as usize, "request"));
+    let (were, them) = (were(requests as usize), if requests == 1 { "it" } else { "them" });
+    let text = format!("{} {were} recorded malformed; no policy is blamed for {them}", plural(requests as usize, "request"));
     (requests > 0).then(|| Prose::new(text))
 }
 
