@@ -31,6 +31,10 @@ use self::ranks::Ranks;
 use self::table::CountTable;
 use crate::surrogates::{has_stand_ins, lone_surrogate};
 
+/// Bytes of a text per token, where nothing counts them: OpenAI's rule of thumb for English, which Codex applies to bytes
+/// (`approx_token_count` in its source).
+pub const BYTES_PER_TOKEN: u64 = 4;
+
 /// A vocabulary. Its tokens and its expression are each loaded on first use (a hundredth of a second), once per process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vocabulary {

@@ -6,6 +6,7 @@
 
 use super::conversation::{BlockKind, Call, Compaction, Conversation, PairId, RecordedEdit, Thinking};
 use super::format::{Note, Reading};
+use crate::text::tokens::BYTES_PER_TOKEN;
 
 /// What triggered a recorded compaction that is not in the record.
 pub const SILENT: &str = "silent";
@@ -16,8 +17,8 @@ const SHRUNK: f64 = 0.8;
 const MIN_TOKENS: u64 = 10_000;
 /// A prefix was kept if the cache gave at least this share of the request.
 const KEPT: f64 = 0.5;
-/// Bytes of text per token, before they are scaled to the usage.
-const BYTES_PER_TOKEN: f64 = 4.0;
+/// Tokens per byte of text, before they are scaled to the usage.
+const PER_BYTE: f64 = 1.0 / BYTES_PER_TOKEN as f64;
 
 /// A request that is smaller than the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +87,7 @@ fn thinking_that_left(conversation: &Conversation, drop: SilentDrop) -> u64 {
     let turn = sent.iter().rposition(|message| conversation.is_typed(message)).unwrap_or(0);
     let blocks = sent[..turn].iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
     let thinking = blocks.filter(|block| block.kind == BlockKind::Thinking);
-    thinking.map(|block| block.recorded_tokens.unwrap_or((block.text().len() as f64 / BYTES_PER_TOKEN) as u64)).sum()
+    thinking.map(|block| block.recorded_tokens.unwrap_or(block.text().len() as u64 / BYTES_PER_TOKEN)).sum()
 }
 
 /// Returns the oldest results that are still in the context, as many as have the tokens that left.
@@ -100,7 +101,7 @@ fn oldest_results(conversation: &Conversation, drop: SilentDrop) -> Vec<PairId> 
     let bytes: usize = blocks().map(|block| block.text().len()).sum();
     let least = conversation.calls.iter().filter_map(Call::billed).map(|usage| usage.cache_read).filter(|read| *read > 0).min();
     let per_byte = drop.before.saturating_sub(least.unwrap_or(0)) as f64 / bytes.max(1) as f64;
-    let per_byte = per_byte.clamp(0.5 / BYTES_PER_TOKEN, 2.0 / BYTES_PER_TOKEN);
+    let per_byte = per_byte.clamp(0.5 * PER_BYTE, 2.0 * PER_BYTE);
     let mut left = (drop.before - drop.after) as f64;
     let mut pairs = Vec::new();
     for block in blocks() {

@@ -6,13 +6,12 @@
 
 use super::record::Record;
 use super::turns::Turn;
+use crate::text::tokens::BYTES_PER_TOKEN;
 use crate::transcript::conversation::{Conversation, Usage};
 
 /// The text in place of the history that is not in the file.
 pub const TEXT: &str = "[earlier messages, which are not in the file]";
 
-/// Bytes of text per token, for the few messages before the first response.
-const BYTES_PER_TOKEN: u64 = 4;
 /// Less history than this may be a wrong count.
 const MIN_TOKENS: u64 = 1_000;
 /// A request after a compaction is smaller than what the first one has beside its text if it has at most this share of it.

@@ -10,12 +10,10 @@ use super::super::batch::Stamp;
 use super::item::{self, Item, ItemMessage};
 use super::record::Compacted;
 use super::wire;
+use crate::text::tokens::BYTES_PER_TOKEN;
 use crate::transcript::conversation::{
     BlockId, Compaction, ConversationBuilder, ENCRYPTED_SUMMARY, Message, Origin, RecordedEdit, Role,
 };
-
-/// Bytes of JSON that Codex counts as one token if it has no count of the provider (`approx_token_count` in its source).
-const BYTES_PER_TOKEN: u64 = 4;
 
 /// Blocks sent to the model, by their wire form, in the order of the record.
 #[derive(Debug, Default)]
@@ -50,6 +48,7 @@ impl PendingCompaction {
     /// Sets the size of the encrypted summary: Codex's estimate of the new context, minus the system prompt and the readable items. In
     /// the sessions examined, this is within a quarter of the size that the provider's counts before and after imply.
     pub fn set_summary_size(&mut self, estimated_context: u64, system_bytes: usize, builder: &mut ConversationBuilder) {
+        // Codex's estimate is by the same rule, over JSON.
         let readable = (self.readable_bytes + system_bytes) as u64 / BYTES_PER_TOKEN;
         if let (Some(block), Some(tokens)) = (self.summary.take(), estimated_context.checked_sub(readable)) {
             builder.set_recorded_tokens(block, tokens);
