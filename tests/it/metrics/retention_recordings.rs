@@ -1,6 +1,7 @@
 //! Checks retention on recorded conversations, and prints the figures of the guide.
 
 mod random;
+mod reuse;
 mod table;
 
 use std::collections::BTreeMap;

@@ -164,8 +164,8 @@ mod tests {
             // Joined by the summary, even if correctly.
             ("ls src\nlib.rs", "src/lib.rs", 1, "src/lib.rs"),
             // A part of a longer name is enough: a name that was cut off is not made up.
-            ("max_tokens_out and threadpool.rs", "max_tokens pool.rs max_tok", 3, ""),
-            ("max_tokens", "max_tokens_out", 1, "max_tokens_out"),
+            ("max_flow_out and threadpool.rs", "max_flow pool.rs max_flo", 3, ""),
+            ("max_flow", "max_flow_out", 1, "max_flow_out"),
             // Line ends, tabs and quotes before a word, as JSON escapes them.
             (r#"{"command":"ls\nsrc/lib.rs\t\"new_name\""}"#, "`src/lib.rs`, new_name", 2, ""),
             // Two words with a slash between them are maybe not a path; with a dot or a digit they are one.

@@ -1,83 +1,17 @@
 //! The stop list: names that are too common to be facts.
 //!
 //! A name is on the list if an agent writes it without having read it anywhere: names in every project of a language
-//! (`package.json`, `__init__`), errors and methods of the languages (`TypeError`, `toString`), tools of the harnesses and their
-//! arguments (`file_path`), and general terms (`GitHub`). Names that only some projects have are not on it, even if they are
-//! frequent: their rarity within a conversation decides.
+//! (`package.json`, `__init__`), names that the languages and the web define (`TypeError`, `toString`, `fontWeight`), tools of the
+//! harnesses and their arguments (`file_path`), general terms (`GitHub`), and names of examples (`file1.txt`). Names
+//! that only some projects have are not on it, even if they are frequent: their rarity within a conversation decides.
 
 use std::sync::LazyLock;
 
 use super::FactKind;
 use super::key;
 
-const IDENTIFIERS: &[&str] = &[
-    // Tools of coding agents, their arguments and results.
-    "tool_use",
-    "tool_use_id",
-    "tool_result",
-    "tool_call_id",
-    "file_path",
-    "old_string",
-    "new_string",
-    "old_str",
-    "new_str",
-    "replace_all",
-    "output_mode",
-    "files_with_matches",
-    "head_limit",
-    "run_in_background",
-    "subagent_type",
-    "activeForm",
-    "in_progress",
-    "exit_code",
-    "session_id",
-    "apply_patch",
-    "exec_command",
-    "write_stdin",
-    "update_plan",
-    "yield_time_ms",
-    "max_output_tokens",
-    "TodoWrite",
-    "MultiEdit",
-    "WebFetch",
-    "WebSearch",
-    // General terms.
-    "GitHub",
-    "GitLab",
-    "JavaScript",
-    "TypeScript",
-    "node_modules",
-    // Errors of the languages.
-    "TypeError",
-    "ValueError",
-    "KeyError",
-    "ImportError",
-    "RuntimeError",
-    "AttributeError",
-    "SyntaxError",
-    "AssertionError",
-    "ReferenceError",
-    "FileNotFoundError",
-    "ModuleNotFoundError",
-    // Built-in names of the languages.
-    "__init__",
-    "__main__",
-    "__name__",
-    "__file__",
-    "__pycache__",
-    "toString",
-    "forEach",
-    "indexOf",
-    "className",
-    "addEventListener",
-    "getElementById",
-    "setTimeout",
-    "readFileSync",
-    "to_string",
-    "is_empty",
-    "HashMap",
-    "PathBuf",
-];
+/// Identifiers, a paragraph for each group.
+const IDENTIFIERS: [&str; 2] = [include_str!("common/built_in.txt"), include_str!("common/harnesses.txt")];
 
 const FILES: &[&str] = &[
     "README.md",
@@ -101,6 +35,13 @@ const FILES: &[&str] = &[
     "index.ts",
     "main.py",
     "main.rs",
+    "main.go",
+    "main.ts",
+    "main.js",
+    "app.js",
+    "app.py",
+    "config.json",
+    "settings.json",
     "__init__.py",
     "Node.js",
     "node.js",
@@ -117,24 +58,38 @@ const URLS: &[&str] = &["http://localhost", "https://localhost", "http://127.0.0
 
 const NUMBERS: &[&str] = &["127.0.0.1", "0.0.0.0", "10000", "100000", "1000000"];
 
-const LISTS: [(FactKind, &[&str]); 5] = [
-    (FactKind::Identifier, IDENTIFIERS),
-    (FactKind::File, FILES),
-    (FactKind::Path, PATHS),
-    (FactKind::Url, URLS),
-    (FactKind::Number, NUMBERS),
+const LISTS: [(FactKind, &[&str]); 4] =
+    [(FactKind::File, FILES), (FactKind::Path, PATHS), (FactKind::Url, URLS), (FactKind::Number, NUMBERS)];
+
+/// Words that people name anything with. With digits after them they are no facts, and as file names neither.
+const STAND_INS: [&str; 26] = [
+    "abc", "bar", "baz", "config", "data", "def", "demo", "doc", "example", "file", "foo", "hello", "image", "input", "item",
+    "line", "notes", "output", "page", "plan", "sample", "temp", "test", "text", "tmp", "user",
 ];
+
+/// Whether a name is an example for any other: `test123`, `file1.txt`.
+pub fn is_stand_in(kind: FactKind, text: &str) -> bool {
+    let stem = match kind {
+        FactKind::Identifier if text.ends_with(|c: char| c.is_ascii_digit()) => text,
+        FactKind::File => text.split('.').next().unwrap_or_default(),
+        _ => return false,
+    };
+    let word = stem.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['_', '-']);
+    STAND_INS.binary_search(&word).is_ok()
+}
 
 /// Returns all entries of the list.
 pub fn entries() -> impl Iterator<Item = (FactKind, &'static str)> {
-    LISTS.into_iter().flat_map(|(kind, texts)| texts.iter().map(move |text| (kind, *text)))
+    let lines = IDENTIFIERS.into_iter().flat_map(str::lines).filter(|line| !line.starts_with('#'));
+    let identifiers = lines.flat_map(str::split_whitespace).map(|text| (FactKind::Identifier, text));
+    identifiers.chain(LISTS.into_iter().flat_map(|(kind, texts)| texts.iter().map(move |text| (kind, *text))))
 }
 
 /// A hash table of keys with linear probing. Most slots are free, so a lookup ends at once.
-struct KeyTable([u64; 512]);
+struct KeyTable([u64; 2048]);
 
 static COMMON_KEYS: LazyLock<KeyTable> = LazyLock::new(|| {
-    let mut table = KeyTable([0; 512]);
+    let mut table = KeyTable([0; 2048]);
     for (kind, text) in entries() {
         let key = key(kind, text);
         let slot = table.slot(key);

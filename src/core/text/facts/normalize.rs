@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter, memchr3};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+use super::windows_paths;
+
 /// Maximum bytes of a text that are read: half from its beginning, half from its end.
 pub const MAX_BYTES: usize = 100_000;
 
@@ -20,9 +22,10 @@ pub fn head_and_tail(text: &str) -> (&str, usize, &str) {
     (&text[..head], memchr_iter(b'\n', &text.as_bytes()[head..tail]).count(), &text[tail..])
 }
 
-/// Removes escape sequences and composes characters (NFC).
+/// Removes escape sequences, writes `/` in the paths of Windows, and composes characters (NFC).
 pub fn normalize(text: &str) -> Cow<'_, str> {
     let plain = strip_escapes(text);
+    let plain = windows_paths::with_slashes(&plain).map_or(plain, Cow::Owned);
     if plain.is_ascii() || is_nfc_quick(plain.chars()) == IsNormalized::Yes {
         return plain;
     }

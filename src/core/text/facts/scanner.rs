@@ -1,20 +1,23 @@
 //! The scanner: splits texts into lines, lines into words, and reports facts, in one pass.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use memchr::memchr_iter;
 
 use super::adjacency::{LineAnchors, PendingFact};
 use super::bytes::{self, ByteRun, DIGIT, DOT, JOINT, SLASH};
-use super::common::is_common;
+use super::common::{is_common, is_stand_in};
+use super::file_names::FileNames;
 use super::quotes::QuoteDetector;
-use super::{FactKind, FactMatch, key, normalize, token};
+use super::{FactKind, FactMatch, compound, key, normalize, token};
 
 /// Minimum characters of a line that is a fact.
-const MIN_LINE_CHARS: usize = 20;
+const MIN_LINE_CHARS: usize = 12;
 /// Characters of a quoted string that is a fact.
 const QUOTED_CHARS: std::ops::RangeInclusive<usize> = 8..=100;
+
+/// Lengths of the short forms of a hash.
+const SHORT_HASH: std::ops::RangeInclusive<usize> = 7..=12;
 
 /// The scanner of one block.
 pub struct Scanner<'s> {
@@ -29,25 +32,6 @@ pub struct Scanner<'s> {
     word_index: u32,
     line_anchors: LineAnchors,
     files: FileNames,
-}
-
-/// File names of the block. They are reported at its end, unless a path in the block ends with the same name.
-#[derive(Default)]
-struct FileNames {
-    /// The names, concatenated.
-    text: String,
-    names: Vec<FileName>,
-    /// Keys of the names at the end of paths.
-    in_paths: HashSet<u64>,
-}
-
-struct FileName {
-    /// End offset in `FileNames::text`; the name begins at the end of the previous one.
-    end: usize,
-    key: u64,
-    line: u32,
-    line_bytes: u32,
-    in_file: bool,
 }
 
 /// Byte offset and word index at which a quotation of the line began.
@@ -82,23 +66,7 @@ impl<'s> Scanner<'s> {
 
     /// Reports the file names and returns the total bytes of the texts.
     pub fn finish(self) -> usize {
-        let mut start = 0;
-        for FileName { end, key, line, line_bytes, in_file } in self.files.names {
-            if !self.files.in_paths.contains(&key) {
-                let text = &self.files.text[start..end];
-                (self.on_match)(FactMatch {
-                    kind: FactKind::File,
-                    text,
-                    key,
-                    line,
-                    line_bytes,
-                    anchors: &[],
-                    said: true,
-                    in_file,
-                });
-            }
-            start = end;
-        }
+        self.files.report(self.on_match);
         self.bytes
     }
 
@@ -129,13 +97,21 @@ impl<'s> Scanner<'s> {
             let PendingFact { kind, start, end, word } = self.line_anchors.pending[index];
             let (text, anchors) = (&line[start..end], self.line_anchors.nearest(word));
             self.emit(kind, text, key(kind, text), anchors.keys(), true);
+            if kind == FactKind::Hash {
+                // The hash shows its short forms.
+                for short in SHORT_HASH.filter(|length| *length < text.len()).map(|length| &text[..length]) {
+                    if token::classify_simple(short, bytes::classes_of(short)) == Some(kind) {
+                        self.emit(kind, short, key(kind, short), anchors.keys(), false);
+                    }
+                }
+            }
         }
         self.line_anchors.clear();
     }
 
     fn scan_words(&mut self, line: &str) {
         let bytes = line.as_bytes();
-        let (mut double, mut back, mut escaped): (OpenQuote, OpenQuote, OpenQuote) = (None, None, None);
+        let (mut double, mut single, mut back, mut escaped): (OpenQuote, OpenQuote, OpenQuote, OpenQuote) = Default::default();
         let mut at = 0;
         self.word_index = 0;
         loop {
@@ -144,6 +120,15 @@ impl<'s> Scanner<'s> {
             match sign {
                 b'"' => self.scan_quote_mark(line, at..at + 1, &mut double),
                 b'`' => self.scan_quote_mark(line, at..at + 1, &mut back),
+                // Not an apostrophe: the mark is at the beginning of a word, or at the end of a quotation.
+                b'\'' if !has_word_at(bytes, if single.is_some() { at + 1 } else { at.wrapping_sub(1) }) => {
+                    self.scan_quote_mark(line, at..at + 1, &mut single);
+                }
+                b'#' => {
+                    if let Some(issue) = compound::parse_issue(line, at) {
+                        self.emit_anchor(FactKind::Identifier, issue);
+                    }
+                }
                 // A quotation inside a quotation, as in programs and commands.
                 b'\\' if bytes.get(at + 1) == Some(&b'"') => {
                     self.scan_quote_mark(line, at..at + 2, &mut escaped);
@@ -170,6 +155,13 @@ impl<'s> Scanner<'s> {
             self.emit_unless_common(FactKind::Url, url);
             return offset_in(line, url) + url.len();
         }
+        if next == Some(&b':')
+            && let Some(address) = compound::parse_host_and_port(line, start, run.end)
+        {
+            self.word_index += 1;
+            self.emit_anchor(FactKind::Identifier, address);
+            return start + address.len();
+        }
         if run.classes & (DOT | SLASH) != 0 {
             let mut rest = text;
             while !rest.is_empty() {
@@ -177,10 +169,10 @@ impl<'s> Scanner<'s> {
                 self.scan_joined(line, before, run.classes, next == Some(&b'('));
                 rest = after;
             }
+        } else if run.classes & JOINT != 0 {
+            self.scan_hyphenated(line, text, run.classes);
         } else if !token::may_be_simple(run.classes) {
             self.word_index += 1;
-        } else if run.classes & JOINT != 0 {
-            self.scan_joined(line, text, run.classes, false);
         } else {
             self.scan_simple(line, text, run.classes);
         }
@@ -200,12 +192,41 @@ impl<'s> Scanner<'s> {
         }
     }
 
+    /// Reads a run with hyphens or other joints, without dots and slashes.
+    fn scan_hyphenated(&mut self, line: &str, run: &str, classes: u8) {
+        match compound::parse_hyphenated(run, classes) {
+            Some((FactKind::Identifier, name)) => self.emit_anchor(FactKind::Identifier, name),
+            Some((kind, name)) => {
+                self.word_index += 1;
+                return self.defer(line, kind, name);
+            }
+            None => {}
+        }
+        if token::may_be_simple(classes) || run.contains('@') {
+            self.scan_joined(line, run, classes, false);
+        } else {
+            self.word_index += 1;
+        }
+    }
+
     /// Reads a run with dots, slashes or other joints: a path, or the parts between the joints.
     fn scan_joined(&mut self, line: &str, run: &str, classes: u8, is_called: bool) {
         if classes & SLASH != 0
             && let Some(path) = token::parse_path(run)
         {
-            self.add_path(path);
+            if token::is_pair_of_words(run) {
+                self.word_index += 1;
+                self.emit(FactKind::Path, path.canonical, key(FactKind::Path, path.canonical), &[], false);
+            } else {
+                self.add_path(path);
+            }
+            return;
+        }
+        if classes & (JOINT | SLASH) == JOINT
+            && let Some(address) = compound::parse_address(run)
+        {
+            self.word_index += 1;
+            self.emit_anchor(FactKind::Identifier, address);
             return;
         }
         let last = run.rfind(['/', '@', '+', '~']).map_or(0, |joint| joint + 1);
@@ -217,11 +238,16 @@ impl<'s> Scanner<'s> {
                 && let Some(name) = token::parse_file_name(piece)
             {
                 // `*_test.rs` is a pattern and not a file name.
-                if !line[..offset_in(line, name)].ends_with('*') {
+                if !line[..offset_in(line, name)].trim_end_matches('.').ends_with('*') {
                     self.add_file(name);
                 }
             } else if token::may_be_simple(classes) {
                 piece.split('-').for_each(|part| self.scan_dotted(line, part, classes));
+            } else if classes & DOT != 0
+                && !is_method
+                && let Some(name) = compound::parse_dotted(piece)
+            {
+                self.emit_anchor(FactKind::Identifier, name);
             }
         }
         self.word_index += 1;
@@ -250,10 +276,13 @@ impl<'s> Scanner<'s> {
     fn add_path(&mut self, path: token::ParsedPath) {
         self.word_index += 1;
         self.emit_anchor(FactKind::Path, path.canonical);
+        for folder in path.folders() {
+            self.emit(FactKind::Path, folder, key(FactKind::Path, folder), &[], false);
+        }
         // Outside a path, these signs would split the name.
         if let Some(name) = path.name.rsplit(['@', '+', '~']).next().and_then(token::parse_file_name) {
-            let key = key(FactKind::File, name);
-            if self.files.in_paths.insert(key) && !is_common(key) {
+            let (key, is_new) = self.files.add_in_path(name);
+            if is_new && !is_common(key) {
                 self.emit(FactKind::File, name, key, &[], false);
             }
             // The file name is an anchor too, because other texts may write the same file with another part of its path.
@@ -264,13 +293,11 @@ impl<'s> Scanner<'s> {
     fn add_file(&mut self, name: &str) {
         self.word_index += 1;
         let key = key(FactKind::File, name);
-        if is_common(key) {
+        if is_common(key) || is_stand_in(FactKind::File, name) {
             return;
         }
         self.line_anchors.add_anchor(self.word_index, key);
-        self.files.text.push_str(name);
-        let end = self.files.text.len();
-        self.files.names.push(FileName { end, key, line: self.line, line_bytes: self.line_bytes, in_file: self.in_file });
+        self.files.add(name, key, (self.line, self.line_bytes, self.in_file));
     }
 
     fn emit_anchor(&mut self, kind: FactKind, text: &str) {
@@ -282,7 +309,7 @@ impl<'s> Scanner<'s> {
     /// Reports a fact and returns its key, unless it is on the stop list.
     fn emit_unless_common(&mut self, kind: FactKind, text: &str) -> Option<u64> {
         let key = key(kind, text);
-        if is_common(key) {
+        if is_common(key) || is_stand_in(kind, text) {
             return None;
         }
         self.emit(kind, text, key, &[], true);
@@ -300,6 +327,11 @@ impl<'s> Scanner<'s> {
         let (line, line_bytes, in_file) = (self.line, self.line_bytes, self.in_file);
         (self.on_match)(FactMatch { kind, text, key, line, line_bytes, anchors, said, in_file });
     }
+}
+
+/// Whether the byte at an offset belongs to a word.
+fn has_word_at(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(|byte| bytes::has_class(*byte, bytes::WORD))
 }
 
 /// Returns the byte offset of a part in its text.

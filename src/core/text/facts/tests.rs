@@ -49,25 +49,44 @@ fn extraction_of_words_follows_the_rules() {
         ("~/net/pool.rs ../net/pool.rs", "path net/pool.rs, path net/pool.rs"),
         ("+a/net/pool.rs", "path net/pool.rs"),
         ("-net/pool.rs", "path net/pool.rs"),
-        ("cd src/net/", "path src/net"),
+        ("cd src/net/ and ./src/pool, read/write", "path src/net, path src/pool"),
         ("@scope/my-package+x", "path @scope/my-package+x"),
         ("net//pool.rs", "path net//pool.rs"),
         ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
         ("2024/01/02 1/200 and/or /tmp", ""),
+        // The paths of Windows, also in quoted programs; an escape is none.
+        (r"in D:\home\net\pool.rs", "path net/pool.rs"),
+        (r#""D:\\home\\net""#, "path home/net"),
+        (r"src\net\pool.rs:12 pool\nidle.rs", "path net/pool.rs, file idle.rs"),
+        (r"a\.rs \npool.rs C:\", "file pool.rs"),
         // Files, unless a path ends with the name; a call is not a file.
         ("open pool.rs, a-b.test.ts and .x.toml", "file pool.rs, file a-b.test.ts, file x.toml"),
         ("pool.rs\nin net/pool.rs", "path net/pool.rs"),
         ("./pool.rs", "file pool.rs"),
         ("reply.json() reply.json", "file reply.json"),
         ("pool.unknown i.e. pool..rs", ""),
+        // Endings, and names of examples.
+        ("x.tar.gz .tar.gz *.spec.ts file1.txt test.txt test_123 notes", "file x.tar.gz"),
         // Identifiers: an underscore, a digit or camel case.
-        ("a_long b_c maxIdle sha512 connection HTTPS ______", "identifier a_long, identifier maxIdle, identifier sha512"),
+        ("a_long b_c maxIdle rev512 connection HTTPS ______", "identifier a_long, identifier maxIdle, identifier rev512"),
         ("pool::max_idle self.maxIdle->nextOne", "identifier max_idle, identifier maxIdle, identifier nextOne"),
         ("größe_max 1_000_000 30000ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
         ("pool_size—maxIdle “in_quotes”", "identifier pool_size, identifier maxIdle, identifier in_quotes"),
         ("\"one\\nnext_line\\tnextWord\"", "identifier next_line, identifier nextWord"),
+        // Codes, issues, options, and names with hyphens, dots or an address.
+        ("E0382 GH006 A12 UTF8 ABCD12 #48 #4 a#48 #48a", "identifier E0382, identifier GH006, identifier ABCD12, identifier #48"),
+        ("--no-verify --verify a--no-b --evict-idle-pool", ""),
+        (
+            "evict-idle-pool re-run-it sha-256 pool-v2 state-of",
+            "identifier evict-idle-pool, identifier sha-256, identifier pool-v2",
+        ),
+        ("max_idle-in-the-pool run-48213", "identifier max_idle, identifier run-48213, number 48213"),
+        ("pool.idle.limit pool.limit pool.idle.limit()", "identifier pool.idle.limit"),
+        ("me@host.example @me a@b left-pad@1.3.0.", "identifier me@host.example, identifier left-pad@1.3.0"),
+        ("localhost:8080 10.0.0.7:80, host:80 localhost:80x", "identifier localhost:8080, identifier 10.0.0.7:80"),
         // Hashes.
         ("9d3b4c3 9d3b4c deadbeef 9d3b4c3x", "hash 9d3b4c3"),
+        ("1f0c-2 1f0c2d3e-4b5a-4c6d-8e7f-9a0b1c2d3e4f", "hash 1f0c2d3e-4b5a-4c6d-8e7f-9a0b1c2d3e4f"),
         // URLs: no path in them.
         ("(https://a.example/b_long/pool.rs?q=1).", "url https://a.example/b_long/pool.rs?q=1"),
         ("git+https://a.example/x 'http://b.example/'", "url https://a.example/x, url http://b.example/"),
@@ -79,10 +98,12 @@ fn extraction_of_words_follows_the_rules() {
             r#"run("say \"the pool is\" and \"it is full\"")"#,
             "quoted the pool is, quoted it is full, quoted say \\\"the pool is\\\" and \\\"it is full\\\"",
         ),
-        // Numbers.
-        ("12345 1234 v1.2.3 1.2 10.0.0.7.", "number 12345, number v1.2.3, number 10.0.0.7"),
+        ("say 'the pool is' and don't 'it isn't full'", "quoted the pool is, quoted it isn't full"),
+        // Numbers; of four digits, neither years nor round ones.
+        ("12345 4711 v1.2.3 1.2 10.0.0.7.", "number 12345, number 4711, number v1.2.3, number 10.0.0.7"),
+        ("123 1999 2026 8000", ""),
         // Names on the stop list.
-        ("README.md file_path max_output_tokens /dev/null http://localhost 127.0.0.1", ""),
+        ("README.md file_path max_output_tokens fontWeight /dev/null http://localhost 127.0.0.1", ""),
     ] {
         assert_eq!(words(text), facts, "{text:?}");
     }
@@ -97,8 +118,8 @@ fn line_facts_are_trimmed_without_diff_sign() {
         assert_eq!(lines(&format!("{place}{line}")), [line], "{place}");
     }
     assert_eq!(lines("see src/pool.rs:12: it is not new"), ["see src/pool.rs:12: it is not new"]);
-    assert_eq!(lines("ééééééééééééééééééé"), [""; 0], "19 characters of two bytes");
-    assert_eq!(lines("éééééééééééééééééééé").len(), 1);
+    assert_eq!(lines("ééééééééééé"), [""; 0], "11 characters of two bytes");
+    assert_eq!(lines("éééééééééééé").len(), 1);
 }
 
 #[test]
@@ -148,11 +169,31 @@ fn a_path_holds_the_name_of_its_file_and_does_not_say_it() {
 }
 
 #[test]
+fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
+    let shown = |text: &str| {
+        let mut all = Vec::new();
+        in_text(text, &mut |seen| {
+            if !seen.said && matches!(seen.kind, FactKind::Path | FactKind::Hash) {
+                all.push(seen.text.to_owned());
+            }
+        });
+        all
+    };
+    assert_eq!(shown("/home/me/src/net/pool.rs"), ["home/me", "me/src", "src/net"].map(str::to_owned)[1..]);
+    assert_eq!(shown("./src/./net/pool/idle.rs"), ["net/pool"]);
+    assert_eq!(shown("net/pool.rs"), [""; 0]);
+    assert_eq!(shown("read/write"), ["read/write"]);
+    assert_eq!(shown("9d3b4c3a0"), ["9d3b4c3", "9d3b4c3a"]);
+    assert_eq!(shown("9d3b4c3a0d1e2f3a4b5c").len(), 6);
+}
+
+#[test]
 fn stop_list_entries_would_otherwise_be_facts() {
     let classes = bytes::classes_of;
     let is_fact = |kind, text: &str| match kind {
         FactKind::Identifier | FactKind::Number => {
-            token::classify_simple(text, classes(text)).or(token::parse_version(text).map(|_| kind)) == Some(kind)
+            let simple = token::classify_simple(text, classes(text)).or(token::parse_version(text).map(|_| kind)) == Some(kind);
+            simple || compound::parse_address(text).is_some()
         }
         FactKind::File => token::parse_file_name(text) == Some(text),
         FactKind::Path => token::parse_path(text).is_some_and(|path| path.canonical == text),
@@ -164,7 +205,8 @@ fn stop_list_entries_would_otherwise_be_facts() {
         assert!(!common::is_common(key(kind, &format!("{text}x"))), "{text}x");
     }
     let count = common::entries().count();
-    assert!((60..=120).contains(&count), "a short list, not {count}");
+    assert!((300..=500).contains(&count), "a short list, not {count}");
+    assert_eq!(common::entries().collect::<BTreeSet<_>>().len(), count, "each once");
     assert!(token::EXTENSIONS.is_sorted() && token::EXTENSIONS.iter().all(|known| known.len() <= token::MAX_EXTENSION_LEN));
 }
 
@@ -192,31 +234,48 @@ fn obeys(kind: FactKind, text: &str) -> bool {
             let camel = pairs.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
             let begins = !text.starts_with(|c: char| c.is_ascii_digit());
             let digit = begins && text.contains(|c: char| c.is_ascii_digit());
-            all("") && chars >= 6 && (text.contains('_') || camel || digit) && text.contains(|c: char| c != '_')
+            let simple = all("") && chars >= 6 && (text.contains('_') || camel || digit) && text.contains(|c: char| c != '_');
+            let code = (4..=5).contains(&chars) && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+            let issue = text.strip_prefix('#').is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()));
+            let address = all(".-+~@") && text.matches('@').count() == 1;
+            let port = text.rsplit_once(':').is_some_and(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));
+            let hyphened = all("-") && text.contains('-') && chars >= 6;
+            let dotted = text.split('.').count() >= 3 && text.chars().all(|c| c.is_ascii_lowercase() || c == '.');
+            simple || code || issue || address || port || hyphened || dotted
         }
         FactKind::Hash => {
             let hex = text.chars().all(|c| c.is_ascii_hexdigit());
             let both = text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic());
-            hex && both && (7..=40).contains(&chars)
+            hex && both && (7..=40).contains(&chars) || chars == 36 && text.matches('-').count() == 4
         }
         FactKind::Url => {
             let after = text.strip_prefix("http").map(|rest| rest.trim_start_matches('s'));
             after.is_some_and(|rest| rest.len() > 3 && rest.starts_with("://")) && !text.contains(char::is_whitespace)
         }
-        FactKind::Line => chars >= 20 && text.trim() == text && !text.contains('\n'),
+        FactKind::Line => chars >= 12 && text.trim() == text && !text.contains('\n'),
         FactKind::Quoted => (8..=100).contains(&chars) && text.contains(' ') && !text.contains('\n'),
         FactKind::Number => {
             let digits = text.trim_start_matches('v');
             let parts: Vec<&str> = digits.split('.').collect();
             let numbers = parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()));
-            numbers && (parts.len() >= 3 || parts.len() == 1 && chars >= 5 && digits == text)
+            numbers && (parts.len() >= 3 || parts.len() == 1 && chars >= 4 && digits == text)
         }
     }
 }
 
 /// Generates texts of words that are almost facts, with separators between them.
 fn texts() -> impl Strategy<Value = String> {
-    const WORDS: [&str; 24] = [
+    const WORDS: [&str; 34] = [
+        "evict-idle-pool",
+        "--no-verify",
+        "me@host.example",
+        "localhost:8080",
+        "pool.idle.limit",
+        "E0382",
+        "#48",
+        "4711",
+        r"D:\home\net\pool.rs",
+        "/home/me/src/net/pool.rs",
         "a",
         "src",
         "pool.rs",
@@ -242,7 +301,8 @@ fn texts() -> impl Strategy<Value = String> {
         "😀",
         "\u{10D83D}",
     ];
-    const BETWEEN: [&str; 16] = [" ", " ", " ", "\n", "", ".", "/", "-", "\"", "`", ": ", "(", "\\n", "://", " \"", "  +"];
+    const BETWEEN: [&str; 18] =
+        [" ", " ", " ", "'", "\\", "\n", "", ".", "/", "-", "\"", "`", ": ", "(", "\\n", "://", " \"", "  +"];
     let piece = (prop::sample::select(&WORDS[..]), prop::sample::select(&BETWEEN[..]));
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.into_iter().flat_map(|(word, sign)| [word, sign]).collect())
 }
@@ -259,7 +319,8 @@ fn lawful(text: &str) {
         assert_eq!(seen.key, key(seen.kind, seen.text));
         assert!(seen.line as usize <= breaks && seen.text.len() <= seen.line_bytes as usize, "{seen:?}");
         assert!(seen.anchors.len() <= MAX_ANCHORS, "{seen:?}");
-        assert!(seen.kind == FactKind::File || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
+        let may_be_shown = matches!(seen.kind, FactKind::File | FactKind::Path | FactKind::Hash);
+        assert!(may_be_shown || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
         let may_be_bound = matches!(seen.kind, FactKind::Quoted | FactKind::Number | FactKind::Hash);
         assert!(may_be_bound || seen.anchors.is_empty(), "{seen:?}");
         assert_eq!(seen.anchors.iter().collect::<BTreeSet<_>>().len(), seen.anchors.len(), "each once");
@@ -293,6 +354,31 @@ proptest! {
         let mut coloured = text.clone();
         coloured.insert_str(text.floor_char_boundary(at.index(text.len() + 1)), "\x1b[38;5;9m");
         prop_assert_eq!(set(&text), set(&coloured));
+    }
+
+    #[test]
+    fn paths_of_windows_are_paths(names in prop::collection::vec("[a-z]{3,6}[0-9]?", 1..5), drive in any::<bool>(), twice in any::<bool>()) {
+        let of = |separator: &str| {
+            let start = if drive { format!("D:{separator}") } else { String::new() };
+            format!("in {start}src{separator}a{}{separator}pool.rs:12, and on", names.join(&format!("{separator}a")))
+        };
+        prop_assert_eq!(set(&of(if twice { "\\\\" } else { "\\" })), set(&of("/")));
+    }
+
+    #[test]
+    fn a_path_shows_what_its_folders_would_say(parts in prop::collection::vec(prop::sample::select(&["", ".", "..", "~", "ab", "net", "pool.rs", "1234", "x."][..]), 3..9)) {
+        let shown = |text: &str, said: bool| {
+            let mut all = BTreeSet::new();
+            in_text(text, &mut |seen| all.extend((seen.kind == FactKind::Path && seen.said == said).then(|| seen.text.to_owned())));
+            all
+        };
+        let path = parts.join("/");
+        let names = |pair: &[&str]| pair.iter().all(|part| !matches!(*part, "" | "." | ".." | "~")) && !pair[1].ends_with('.');
+        // A folder is two neighbours, above the last component; it is what the pair says alone.
+        let above = path.trim_end_matches(['.', '/']).split('/').collect::<Vec<_>>();
+        let pairs = above[..above.len().saturating_sub(1)].windows(2).filter(|pair| names(pair));
+        let wanted: BTreeSet<_> = pairs.flat_map(|pair| shown(&format!("./{}", pair.join("/")), true)).filter(|_| !shown(&path, true).is_empty()).collect();
+        prop_assert_eq!(shown(&path, false), wanted);
     }
 
     #[test]

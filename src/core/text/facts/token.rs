@@ -22,6 +22,26 @@ pub struct ParsedPath<'t> {
     pub canonical: &'t str,
     /// The last component.
     pub name: &'t str,
+    /// The path without the sign of a diff.
+    whole: &'t str,
+}
+
+impl<'t> ParsedPath<'t> {
+    /// Returns the canonical forms of the folders above the path: `me/src` and `src/net` for `me/src/net/pool.rs`.
+    pub fn folders(self) -> impl Iterator<Item = &'t str> {
+        let above = self.whole.rfind('/').map_or("", |slash| &self.whole[..slash]);
+        let offset = |part: &str| part.as_ptr() as usize - above.as_ptr() as usize;
+        let is_name = |part: &str| !matches!(part, "" | "." | ".." | "~");
+        let pairs = above.split('/').zip(above.split('/').skip(1));
+        pairs
+            .filter(move |(folder, name)| is_name(folder) && is_name(name) && ends_path(name) && !name.ends_with('.'))
+            .map(move |(folder, name)| &above[offset(folder)..offset(name) + name.len()])
+    }
+}
+
+/// Whether a component can be the last one of a path: three characters or more, with a letter.
+fn ends_path(name: &str) -> bool {
+    name.len() >= 3 && name.chars().nth(2).is_some() && bytes::classes_of(name) & LETTER != 0
 }
 
 /// Splits a run at `-12-` after a file name. Search tools write `pool.rs-12-let x` for the context lines of a match.
@@ -54,8 +74,7 @@ pub fn parse_path(run: &str) -> Option<ParsedPath<'_>> {
     // The sign of a diff is not part of the path.
     let run = run.trim_start_matches(['-', '+']).trim_end_matches(['.', '/']);
     let (before, name) = run.rsplit_once('/')?;
-    let is_long = name.len() >= 3 && name.chars().nth(2).is_some();
-    if !is_long || bytes::classes_of(name) & LETTER == 0 {
+    if !ends_path(name) {
         return None;
     }
     let mut end = before.len();
@@ -64,16 +83,23 @@ pub fn parse_path(run: &str) -> Option<ParsedPath<'_>> {
         match &before[start..end] {
             "" | "." | ".." | "~" if start == 0 => return None,
             "" | "." | ".." | "~" => end = start - 1,
-            _ => return Some(ParsedPath { canonical: &run[start..], name }),
+            _ => return Some(ParsedPath { canonical: &run[start..], name, whole: run }),
         }
     }
+}
+
+/// Whether a run is two words of letters, as people write them: `read/write`. A folder may be one, too.
+pub fn is_pair_of_words(run: &str) -> bool {
+    run.split('/').count() == 2 && run.split('/').all(|word| !word.is_empty() && bytes::classes_of(word) & !LETTER == 0)
 }
 
 /// Parses a piece of letters, digits, `_`, `-` and dots as a file name.
 pub fn parse_file_name(piece: &str) -> Option<&str> {
     let name = piece.trim_start_matches(['.', '-']).trim_end_matches('.');
     let (stem, extension) = name.rsplit_once('.')?;
-    (is_extension(extension) && !stem.is_empty() && !stem.ends_with('.') && !stem.contains("..")).then_some(name)
+    // `.tar.gz` and `.spec.ts` are endings.
+    let is_ending = name.len() < piece.len() && (is_extension(stem) || matches!(stem, "spec" | "test" | "config" | "d"));
+    (is_extension(extension) && !is_ending && !stem.is_empty() && !stem.ends_with('.') && !stem.contains("..")).then_some(name)
 }
 
 /// Parses a piece of letters, digits, `_` and dots as a version: at least two dots between digits, optionally after `v`.
@@ -98,10 +124,10 @@ pub fn may_be_simple(classes: u8) -> bool {
 /// Classifies a word of letters, digits and `_` as a number, a hash or an identifier.
 pub fn classify_simple(word: &str, classes: u8) -> Option<FactKind> {
     if classes == DIGIT {
-        return (word.len() >= 5).then_some(FactKind::Number);
+        return (word.len() >= 5 || is_telling(word)).then_some(FactKind::Number);
     }
     if word.len() < 6 || classes & LETTER == 0 {
-        return None;
+        return is_code(word, classes).then_some(FactKind::Identifier);
     }
     if is_hash(word, classes) {
         return Some(FactKind::Hash);
@@ -110,6 +136,18 @@ pub fn classify_simple(word: &str, classes: u8) -> Option<FactKind> {
     let is_name = classes & UNDERSCORE != 0 || classes & DIGIT != 0 && !begins_with_digit || has_camel_case(word, classes);
     let is_long = word.len() >= 18 || word.chars().nth(5).is_some();
     (is_name && is_long).then_some(FactKind::Identifier)
+}
+
+/// Whether a number has four digits and is neither a year nor round.
+fn is_telling(word: &str) -> bool {
+    word.len() == 4 && !word.starts_with("19") && !word.starts_with("20") && !word.ends_with("000")
+}
+
+/// Whether a word of four or five characters is a code such as `E0382`: one to three capital letters, then digits.
+fn is_code(word: &str, classes: u8) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+    let has_digits = word.len() >= letters + 2 && word.bytes().skip(letters).all(|byte| byte.is_ascii_digit());
+    classes == UPPER | DIGIT && (4..=5).contains(&word.len()) && (1..=3).contains(&letters) && has_digits
 }
 
 fn is_hash(word: &str, classes: u8) -> bool {

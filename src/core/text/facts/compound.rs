@@ -1,0 +1,84 @@
+//! Names of several words: with hyphens, dots, an `@` or a port.
+
+use super::FactKind;
+use super::bytes::{self, DIGIT, DOT, LETTER, LOWER, WORD};
+use super::token;
+
+/// Minimum bytes of a name with two hyphens, and of one with a digit.
+const MIN_HYPHENATED: [usize; 2] = [12, 6];
+/// Minimum bytes of a dotted name, and its minimum parts.
+const MIN_DOTTED: (usize, usize) = (10, 3);
+/// Minimum bytes of an address.
+const MIN_ADDRESS: usize = 6;
+/// Lengths of the groups of a UUID.
+const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+
+/// Parses a run of letters, digits and hyphens as a UUID, or a name with two hyphens or a digit (`evict-idle-pool`, `pool-v2`). A
+/// name with an identifier in it is left to its parts. Options (`--no-verify`) are none: agents know those of their tools.
+pub fn parse_hyphenated(run: &str, classes: u8) -> Option<(FactKind, &str)> {
+    let run = run.trim_end_matches('-');
+    let name = run.trim_start_matches('-');
+    if name.len() < MIN_HYPHENATED[1] || !name.contains('-') {
+        return None;
+    }
+    if is_uuid(name) {
+        return Some((FactKind::Hash, name));
+    }
+    let parts = || name.split('-');
+    let is_word = |part: &str| !part.is_empty() && bytes::classes_of(part) & !WORD == 0;
+    if !parts().all(is_word) || !bytes::has_class(name.as_bytes()[0], LETTER) {
+        return None;
+    }
+    let is_long = parts().count() >= 3 && name.len() >= MIN_HYPHENATED[0];
+    let has_fact =
+        |part| matches!(token::classify_simple(part, bytes::classes_of(part)), Some(FactKind::Identifier | FactKind::Hash));
+    let is_name = run.len() == name.len() && (is_long || classes & DIGIT != 0);
+    (is_name && !parts().any(has_fact)).then_some((FactKind::Identifier, name))
+}
+
+/// Whether a text is a UUID, in small letters.
+pub fn is_uuid(text: &str) -> bool {
+    let is_hex = |part: &str| part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    text.len() == 36 && text.split('-').map(str::len).eq(UUID) && text.split('-').all(is_hex)
+}
+
+/// Parses a run as `user@host` or `package@version`.
+pub fn parse_address(run: &str) -> Option<&str> {
+    let run = run.trim_end_matches(['.', '-', '+', '~', '@']);
+    let (user, host) = run.split_once('@')?;
+    let begins = |text: &str, class| text.bytes().next().is_some_and(|first| bytes::has_class(first, class));
+    let is_address = begins(user, LETTER) && begins(host, LETTER | DIGIT) && !host.contains('@') && run.len() >= MIN_ADDRESS;
+    is_address.then_some(run)
+}
+
+/// Whether a piece without a file's extension is a name of three parts in small letters: `pool.idle.limit`.
+pub fn parse_dotted(piece: &str) -> Option<&str> {
+    let name = piece.trim_matches('.');
+    let is_word = |part: &str| part.len() >= 2 && bytes::classes_of(part) == LOWER;
+    let (bytes, parts) = MIN_DOTTED;
+    (name.len() >= bytes && name.split('.').count() >= parts && name.split('.').all(is_word)).then_some(name)
+}
+
+/// Returns the host and port whose host is the run `start..end`: `localhost:8080`, `10.0.0.7:8080`.
+pub fn parse_host_and_port(line: &str, start: usize, end: usize) -> Option<&str> {
+    let (host, bytes) = (&line[start..end], line.as_bytes());
+    let is_numeric =
+        || bytes::classes_of(host) == DIGIT | DOT && host.split('.').count() == 4 && token::parse_version(host).is_some();
+    if host != "localhost" && !is_numeric() {
+        return None;
+    }
+    let digits = bytes[end + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let stop = end + 1 + digits;
+    let goes_on = bytes.get(stop).is_some_and(|next| *next == b':' || bytes::has_class(*next, WORD));
+    ((2..=5).contains(&digits) && !goes_on).then(|| &line[start..stop])
+}
+
+/// Returns the number of an issue whose `#` is at `sign`: `#123`.
+pub fn parse_issue(line: &str, sign: usize) -> Option<&str> {
+    let bytes = line.as_bytes();
+    let digits = bytes[sign + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let stop = sign + 1 + digits;
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| bytes::has_class(*byte, WORD));
+    let is_apart = !is_word(sign.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(stop));
+    ((2..=6).contains(&digits) && is_apart).then(|| &line[sign..stop])
+}
