@@ -7,6 +7,7 @@
 //!
 //! Only the transcript matters: rarity is counted over the blocks of the same conversation.
 
+mod accesses;
 mod chance_baseline;
 mod find;
 mod lines;
@@ -23,6 +24,7 @@ use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin};
 use crate::util::csr::Rows;
 
+use accesses::{Accesses, Writes};
 pub use chance_baseline::Placebo;
 use find::ReferenceFinder;
 use lines::{LineCache, LineContent};
@@ -139,8 +141,7 @@ pub struct References {
     sources: Rows<BlockId>,
     after: Vec<u32>,
     handles: Rows<FactId>,
-    /// Calls that wrote each file.
-    writes: Rows<u32>,
+    writes: Writes,
     /// Facts and rules of lines that layers wrote.
     lines: LineCache,
     /// Whether every rule fits on one line.
@@ -153,9 +154,9 @@ impl References {
         let steps = steps::steps(conversation);
         let mut vocabulary = Vocabulary::default();
         let used = vocabulary.used_by_calls(conversation);
-        let accesses = vocabulary.accesses(conversation);
+        let accesses = Accesses::new(conversation, &mut vocabulary);
         let rules = RuleIndex::new(conversation, &steps);
-        let occurrences = vocabulary.find_occurrences(conversation, &steps, &rules);
+        let occurrences = vocabulary.find_occurrences(conversation, &steps, (&rules, &accesses));
         ReferenceFinder::new(conversation, &tokens, vocabulary, accesses, rules, occurrences).walk(&steps, &used)
     }
 
@@ -189,19 +190,24 @@ impl References {
         self.bytes[block.index()]
     }
 
-    /// Returns the paths and URLs by which the content of a block can be fetched again.
+    /// Returns the paths, URLs and commands by which the content of a block can be fetched again.
     pub fn handles(&self, block: BlockId) -> &[FactId] {
         self.handles.row(block.index())
     }
 
-    /// Whether a file was written by a call after a block entered and before `call`.
-    pub fn written_since(&self, file: FactId, block: BlockId, call: u32) -> bool {
-        self.writes.has_in(file as usize, self.after(block)..call)
+    /// Whether a call after a block entered and before `call` wrote a file. Of a command: whether one changed anything.
+    pub fn written_since(&self, handle: FactId, block: BlockId, call: u32) -> bool {
+        self.writes.has_in(handle, self.after(block)..call)
     }
 
     /// Returns whether a call wrote a file.
     pub fn writes(&self, call: u32, file: FactId) -> bool {
-        self.writes.has_in(file as usize, call..call + 1)
+        !self.is_command(file) && self.writes.has_in(file, call..call + 1)
+    }
+
+    /// Whether a handle is a command, which can be run again while its call is in the context.
+    pub fn is_command(&self, handle: FactId) -> bool {
+        self.writes.is_command(handle)
     }
 
     /// Returns the facts and rules in a block that a layer wrote, without duplicates. `more` has facts that only this policy tracks.

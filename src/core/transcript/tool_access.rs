@@ -15,6 +15,7 @@
 //! | a program that calls tools | the files of the commands and patches in it |
 
 mod commands;
+mod effects;
 mod options;
 mod patch;
 mod program;
@@ -24,6 +25,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
+
+pub use effects::{Effect, effect_of};
 
 /// What a tool call reads and writes. Paths are as in the call; they are not made absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

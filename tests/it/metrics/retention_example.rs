@@ -3,7 +3,7 @@
 //!
 //! | entered | | tokens |
 //! |---|---|---|
-//! | before call 1 | the user: *Fix the timeout in src/net/pool.rs; never touch vendor/legacy.* | 20 |
+//! | before call 1 | the user: *Fix the timeout in src/net/pool.rs; never touch vendor/old_pool.* | 20 |
 //! | of call 1 | `src/net/pool.rs`, with `const MAX_IDLE_MS: u64 = 30_000;` | 600 |
 //! | of call 2 | a test run: `pool::evict_idle FAILED` | 900 |
 //! | of call 3 | `tests/pool_it.rs` | 500 |
@@ -28,7 +28,7 @@ const WEIGHTS: [(FactKind, &str, f64); 5] = [
     (FactKind::Identifier, "MAX_IDLE_MS", 2.0),
     (FactKind::Line, "const MAX_IDLE_MS: u64 = 30_000;", 3.0),
     (FactKind::Identifier, "evict_idle", 2.0),
-    (FactKind::Path, "vendor/legacy", 2.0),
+    (FactKind::Path, "vendor/old_pool", 2.0),
 ];
 /// In this example a token has four characters.
 const CHARS: usize = 4;
@@ -41,7 +41,7 @@ fn padded(text: &str, tokens: usize) -> String {
 
 /// Six calls.
 fn session() -> Conversation {
-    let user = padded("Fix the timeout in src/net/pool.rs; never touch vendor/legacy. Thank you", 20);
+    let user = padded("Fix the timeout in src/net/pool.rs; never touch vendor/old_pool. Thank you", 20);
     let pool = padded("const MAX_IDLE_MS: u64 = 30_000;\n", 600).replace('\n', "\\n");
     let test = padded("pool::evict_idle FAILED", 900);
     let pool_it = padded("fn idle() {}", 500);
@@ -58,7 +58,7 @@ assistant: [Edit#4 file_path=src/net/pool.rs; old_string={line}; new_string=cons
 result#4: ok
 assistant: [Bash#5 cargo nextest evict_idle]
 result#5: passed
-assistant: vendor/legacy is untouched"
+assistant: vendor/old_pool is untouched"
     );
     notation::parse(&text).unwrap_or_else(|what| panic!("{what}"))
 }
@@ -104,9 +104,9 @@ fn tokens(conversation: &Conversation) -> impl Fn(BlockId) -> u64 {
     move |block| counter.apply(sizes.size(block, counter.unit))
 }
 
-/// Returns the shares of hits, soft misses and hard misses.
-fn shares(share: &OutcomeWeights) -> [f64; 3] {
-    [share.hit, share.soft, share.hard].map(|part| part / share.weight)
+/// Returns the shares of hits, soft misses, stale uses and hard misses.
+fn shares(share: &OutcomeWeights) -> [f64; 4] {
+    [share.hit, share.soft, share.stale, share.hard].map(|part| part / share.weight)
 }
 
 /// Returns the outcome of the use of a fact.
@@ -126,16 +126,16 @@ fn example_sizes_equal_the_documented_table() {
 }
 
 /// At call 4 only result 3 is in the context. The path is in the user's message; the line and its name are gone, but the path
-/// leads to them. At call 5 the output of the test run is gone for good. At call 6 the message is in the context.
+/// leads to them. At call 5 the output of the test run is gone: the run can be repeated, but call 4 edited a file. At call 6 the message is in the context.
 #[test]
 fn example_with_one_result_kept() {
     let example = example(&mask(1, 9));
     assert_eq!(outcome(&example, "net/pool.rs"), HIT);
     assert_eq!(outcome(&example, "MAX_IDLE_MS"), UseOutcome::Soft { quoted: false });
     assert_eq!(outcome(&example, "const MAX_IDLE_MS: u64 = 30_000;"), UseOutcome::Soft { quoted: false });
-    assert_eq!(outcome(&example, "evict_idle"), UseOutcome::Hard);
-    assert_eq!(outcome(&example, "vendor/legacy"), HIT);
-    assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2]);
+    assert_eq!(outcome(&example, "evict_idle"), UseOutcome::Stale);
+    assert_eq!(outcome(&example, "vendor/old_pool"), HIT);
+    assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2, 0.0]);
     // The file, and `Read` with `{"file_path":"src/net/pool.rs"}`: 35 characters. One fetch for both facts.
     assert_eq!(example.kept.reread_tokens(), 600 + 35 / CHARS as u64);
     assert_eq!((example.kept.rules_held, example.kept.rules), (6, 6));
@@ -145,14 +145,14 @@ fn example_with_one_result_kept() {
 #[test]
 fn example_with_three_results_kept() {
     let example = example(&mask(3, 9));
-    assert_eq!(shares(&example.kept.all), [1.0, 0.0, 0.0]);
+    assert_eq!(shares(&example.kept.all), [1.0, 0.0, 0.0, 0.0]);
     assert_eq!(example.kept.reread_tokens(), 0);
 }
 
 #[test]
 fn example_with_all_and_with_no_results_kept() {
-    assert_eq!(shares(&example(&of(preset_with("keep-all", &[]))).kept.all), [1.0, 0.0, 0.0]);
-    assert_eq!(shares(&example(&of(preset_with("drop-all", &[]))).kept.all), [0.0, 0.0, 1.0]);
+    assert_eq!(shares(&example(&of(preset_with("keep-all", &[]))).kept.all), [1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(shares(&example(&of(preset_with("drop-all", &[]))).kept.all), [0.0, 0.0, 0.0, 1.0]);
 }
 
 /// With placeholders of 149 characters one visible result makes 620 tokens at call 4: 20 and 500, and 100 for two
@@ -162,7 +162,7 @@ fn example_with_all_and_with_no_results_kept() {
 #[test]
 fn example_clairvoyant_bound_with_equal_tokens() {
     let example = example(&mask(1, 149));
-    assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2]);
+    assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2, 0.0]);
     assert_eq!(example.journal.requests[3].tokens, 620);
     let tokens = tokens(&example.conversation);
     let instance = oracle_instance(&example.conversation, &example.references, Grain::Blocks, &tokens);

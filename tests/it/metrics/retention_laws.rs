@@ -12,7 +12,7 @@ use recompact::facts::extract::{self, FactKind};
 use recompact::metrics::retention::UseOutcome;
 use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::{Block, BlockId, BlockKind, Call, Conversation};
-use recompact::transcript::tool_access;
+use recompact::transcript::tool_access::{self, Effect};
 
 use crate::metrics::retention_page::{Lookup, looked_up};
 use crate::support::program::run_in;
@@ -190,12 +190,25 @@ fn keys(paths: &[Cow<str>]) -> Vec<u64> {
     keys
 }
 
+/// Returns the effect of the tool call of a block, and its input.
+fn effect(conversation: &Conversation, id: BlockId) -> Option<(Effect, String)> {
+    let (BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair)) = conversation.block(id).kind else { return None };
+    let pair = conversation.pair(pair);
+    let input = &conversation.block(pair.tool_use?).wire()["input"];
+    Some((tool_access::effect_of(&pair.name, input, &tool_access::access_of(&pair.name, input)), input.to_string()))
+}
+
 /// What each block of a conversation has, and what it gives access to.
 struct Blocks {
     keys: Vec<HashSet<u64>>,
     handles: Vec<Vec<u64>>,
     /// Files that each call wrote.
     writes: Vec<Vec<u64>>,
+    /// Of a tool_use or tool_result: the input of a call that only reads.
+    commands: Vec<Option<String>>,
+    is_use: Vec<bool>,
+    /// Whether each call may have changed something.
+    changes: Vec<bool>,
 }
 
 impl Blocks {
@@ -204,17 +217,32 @@ impl Blocks {
             BlockKind::ToolUse(_) => handles(conversation, *id),
             _ => Vec::new(),
         };
-        let of_call = |call: &Call| conversation.messages[call.response].blocks.iter().flat_map(writes).collect();
+        let blocks = |call: &Call| conversation.messages[call.response].blocks.iter().copied();
+        let of_call = |call: &Call| blocks(call).collect::<Vec<_>>().iter().flat_map(writes).collect();
+        let changes = |id: BlockId| effect(conversation, id).is_some_and(|(effect, _)| effect == Effect::Changes);
+        let ids = || (0..conversation.blocks.len() as u32).map(BlockId);
+        let command = |id| effect(conversation, id).filter(|(effect, _)| *effect == Effect::Reads).map(|(_, input)| input);
         Self {
             keys: keys_of_blocks(conversation),
-            handles: (0..conversation.blocks.len()).map(|id| handles(conversation, BlockId(id as u32))).collect(),
+            handles: ids().map(|id| handles(conversation, id)).collect(),
             writes: conversation.calls.iter().map(of_call).collect(),
+            commands: ids().map(command).collect(),
+            is_use: ids().map(|id| matches!(conversation.block(id).kind, BlockKind::ToolUse(_))).collect(),
+            changes: conversation.calls.iter().map(|call| blocks(call).any(changes)).collect(),
         }
     }
 
     /// Returns whether one of these calls wrote a file.
     fn is_written(&self, file: u64, calls: Range<usize>) -> bool {
         self.writes[calls].iter().any(|files| files.contains(&file))
+    }
+
+    /// Returns whether a call that gives the content of a result again is in a request; and whether nothing changed in these calls.
+    fn can_be_repeated(&self, result: usize, request: &[BlockId], calls: Range<usize>) -> Option<bool> {
+        let command = self.commands[result].as_ref().filter(|_| !self.is_use[result])?;
+        let same =
+            |id: &&BlockId| self.is_use.get(id.index()) == Some(&true) && self.commands[id.index()].as_ref() == Some(command);
+        request.iter().find(same).map(|_| !self.changes[calls].contains(&true))
     }
 }
 
@@ -246,8 +274,9 @@ fn soft_misses_can_be_fetched_again() {
                     let after = conversation.calls.partition_point(|call| call.response <= at);
                     let is_fresh = |file: &u64| !blocks.is_written(*file, after..call);
                     let mut visible = blocks.handles[id].iter().filter(|file| slow.holds(call, **file) == Some(true)).peekable();
-                    is_named |= visible.peek().is_some();
-                    visible.any(is_fresh)
+                    let repeated = blocks.can_be_repeated(id, &slow.requests[&call], after..call);
+                    is_named |= visible.peek().is_some() || repeated.is_some();
+                    visible.any(is_fresh) || repeated == Some(true)
                 });
                 soft.set(soft.get() + usize::from(can));
                 let is_right = match outcome {

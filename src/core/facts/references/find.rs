@@ -3,11 +3,12 @@
 use crate::facts::extract;
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
 
+use super::accesses::{Accesses, Writes};
 use super::lines::LineCache;
 use super::loss::{Loss, Nowhere, cost_to_fetch};
 use super::rules::RuleIndex;
 use super::steps::HistoryStep;
-use super::vocabulary::{CandidateUse, FactOccurrences, FileAccesses, Vocabulary};
+use super::vocabulary::{CandidateUse, FactOccurrences, Vocabulary};
 use super::{Fact, FactId, Occurrence, Placebo, Provenance, References, Use};
 use crate::util::csr::Rows;
 
@@ -33,9 +34,9 @@ pub(super) struct ReferenceFinder<'a> {
     occurrences: FactOccurrences,
     /// Blocks that contain each fact, including those of recorded compactions, in order of entry.
     holders: Rows<BlockId>,
-    accesses: FileAccesses,
+    accesses: Accesses,
     handles: Rows<FactId>,
-    writes: Rows<u32>,
+    writes: Writes,
     /// Number of responses before each block.
     after: Vec<u32>,
     /// Epoch in which each block can be seen.
@@ -55,7 +56,7 @@ impl<'a> ReferenceFinder<'a> {
         conversation: &'a Conversation,
         tokens: &'a dyn Fn(BlockId) -> u64,
         vocabulary: Vocabulary,
-        accesses: FileAccesses,
+        accesses: Accesses,
         rules: RuleIndex,
         occurrences: FactOccurrences,
     ) -> Self {
@@ -75,7 +76,7 @@ impl<'a> ReferenceFinder<'a> {
             is_in_history,
             holders: Rows::new(facts + rules.rules.len(), &holders),
             handles: Rows::new(blocks, &accesses.handles),
-            writes: Rows::new(facts, &accesses.writes),
+            writes: Writes::new(facts, &accesses.writes, first_command(&accesses, facts), &accesses.changes),
             after: vec![UNSET; blocks],
             epoch: vec![UNSET; blocks],
             current_epoch: 0,
@@ -201,7 +202,7 @@ impl<'a> ReferenceFinder<'a> {
     fn is_refetchable(&self, id: BlockId, call: u32) -> bool {
         self.handles.row(id.index()).iter().any(|handle| {
             self.entered_holders(*handle).any(|holder| self.is_visible(holder))
-                && !self.writes.has_in(*handle as usize, self.after[id.index()]..call)
+                && !self.writes.has_in(*handle, self.after[id.index()]..call)
         })
     }
 
@@ -238,6 +239,11 @@ impl<'a> ReferenceFinder<'a> {
             occurrences.iter().filter(is_in_history).map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
         let handles: Vec<_> = self.accesses.handles.iter().map(|(block, fact)| (*block, new_id(*fact))).collect();
         let writes: Vec<_> = self.accesses.writes.iter().map(|(fact, call)| (new_id(*fact), *call)).collect();
+        // Commands are tracked and come last, so they stay together.
+        let first_command = match first_command(&self.accesses, is_tracked.len()) {
+            first if (first as usize) < is_tracked.len() => new_id(first),
+            _ => facts.len() as FactId,
+        };
         let mut losses = self.losses;
         losses.iter_mut().for_each(|loss| loss.renumber(new_id));
         let uses: Vec<_> = self.uses.into_iter().map(|used| Use { fact: new_id(used.fact), ..used }).collect();
@@ -252,11 +258,16 @@ impl<'a> ReferenceFinder<'a> {
             sources: Rows::new(facts.len() + self.rules.rules.len(), &sources),
             after: self.after,
             handles: Rows::new(self.conversation.blocks.len(), &handles),
-            writes: Rows::new(facts.len(), &writes),
+            writes: Writes::new(facts.len(), &writes, first_command, &self.accesses.changes),
             rule_matcher: self.rules.matcher(),
             rules: self.rules.rules,
             known,
             facts,
         }
     }
+}
+
+/// Returns the first fact that is a command.
+fn first_command(accesses: &Accesses, facts: usize) -> FactId {
+    accesses.commands.values().min().map_or(facts as FactId, |first| *first)
 }

@@ -1,13 +1,11 @@
 //! The facts that calls use, and all blocks that contain one of them.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::{self, FactKind, FactMatch};
-use crate::transcript::conversation::{BlockKind, Call, Conversation};
-use crate::transcript::tool_access;
+use crate::transcript::conversation::{Block, BlockKind, Call, Conversation};
 
+use super::accesses::{Accesses, command_key};
 use super::chance_baseline::KeySample;
 use super::rules::RuleIndex;
 use super::steps::{HistoryStep, entering_messages};
@@ -20,14 +18,6 @@ pub(super) struct Vocabulary {
     /// Facts by key.
     pub known: FxHashMap<u64, FactId>,
     pub facts: Vec<Fact>,
-}
-
-/// The files and pages that the tool calls of a conversation read and wrote.
-pub(super) struct FileAccesses {
-    /// Pairs of a block and the path or URL by which it can be fetched again.
-    pub handles: Vec<(u32, FactId)>,
-    /// Pairs of a file and the call that wrote it.
-    pub writes: Vec<(u32, u32)>,
 }
 
 /// All occurrences of facts in a conversation.
@@ -52,7 +42,7 @@ impl FactOccurrences {
 
 impl Vocabulary {
     /// Returns the id of a match's fact; adds the fact if it is new.
-    fn intern(&mut self, fact_match: &FactMatch) -> FactId {
+    pub fn intern(&mut self, fact_match: &FactMatch) -> FactId {
         let next = self.facts.len() as FactId;
         *self.known.entry(fact_match.key).or_insert_with(|| {
             let (kind, text) = (fact_match.kind, fact_match.text.to_owned());
@@ -80,56 +70,22 @@ impl Vocabulary {
         conversation.calls.iter().map(used_by_call).collect()
     }
 
-    /// Returns the files and URLs that tool calls read and wrote, as facts.
-    pub fn accesses(&mut self, conversation: &Conversation) -> FileAccesses {
-        let mut accesses = FileAccesses { handles: Vec::new(), writes: Vec::new() };
-        for (call, response) in (0..).zip(conversation.calls.iter().map(|call| &conversation.messages[call.response])) {
-            for id in &response.blocks {
-                let block = conversation.block(*id);
-                let (BlockKind::ToolUse(pair), Some(input)) = (block.kind, block.field("input")) else { continue };
-                let pair = conversation.pair(pair);
-                let access = tool_access::access_of(&pair.name, input);
-                for path in &access.writes {
-                    extract::in_name(path, &mut |fact_match| {
-                        let file = self.intern(&fact_match);
-                        accesses.writes.push((file, call));
-                        accesses.handles.push((id.0, file));
-                    });
-                }
-                // The error message of a tool is not the content of the file.
-                let Some(result) = pair.tool_result.filter(|id| !conversation.block(*id).is_error()) else { continue };
-                for path in &access.reads {
-                    extract::in_name(path, &mut |fact_match| accesses.handles.push((result.0, self.intern(&fact_match))));
-                }
-            }
-        }
-        self.add_namesakes(&mut accesses);
-        accesses.writes.sort_unstable();
-        accesses.writes.dedup();
-        accesses
-    }
-
-    /// Adds writes for other spellings of a file: after `cd src/net`, `pool.rs` is `src/net/pool.rs`. A write to a bare name counts
-    /// for every path that ends with it, and a write to a path counts for its bare name.
-    fn add_namesakes(&self, accesses: &mut FileAccesses) {
-        let mut by_name = FxHashMap::<&str, Vec<FactId>>::default();
-        let named: BTreeSet<_> = accesses.handles.iter().map(|(_, fact)| *fact).collect();
-        let name = |fact: FactId| self.facts[fact as usize].text.rsplit('/').next().unwrap_or_default();
-        let kind = |fact: FactId| self.facts[fact as usize].kind;
-        let is_name_and_path =
-            |one, other| matches!((kind(one), kind(other)), (FactKind::File, FactKind::Path) | (FactKind::Path, FactKind::File));
-        named.into_iter().for_each(|fact| by_name.entry(name(fact)).or_default().push(fact));
-        let namesake_writes = |(file, call): &(FactId, u32)| {
-            let (file, call) = (*file, *call);
-            let namesakes = by_name.get(name(file)).into_iter().flatten().copied();
-            namesakes.filter(|other| is_name_and_path(file, *other)).map(|other| (other, call)).collect::<Vec<_>>()
-        };
-        let additional: Vec<_> = accesses.writes.iter().flat_map(namesake_writes).collect();
-        accesses.writes.extend(additional);
+    /// Returns the id of a command as a handle.
+    pub fn intern_command(&mut self, tool_use: &Block) -> FactId {
+        let next = self.facts.len() as FactId;
+        *self.known.entry(command_key(tool_use)).or_insert_with(|| {
+            self.facts.push(Fact::plain(FactKind::Line, ""));
+            next
+        })
     }
 
     /// Returns all occurrences of known facts. The first anchors of a fact become its required anchors.
-    pub fn find_occurrences(&mut self, conversation: &Conversation, steps: &[HistoryStep], rules: &RuleIndex) -> FactOccurrences {
+    pub fn find_occurrences(
+        &mut self,
+        conversation: &Conversation,
+        steps: &[HistoryStep],
+        (rules, accesses): (&RuleIndex, &Accesses),
+    ) -> FactOccurrences {
         let mut occurrences = FactOccurrences {
             by_block: Vec::new(),
             block_counts: vec![0; self.facts.len()],
@@ -160,6 +116,11 @@ impl Vocabulary {
                     }
                 });
                 occurrences.bytes[id.index()] = bytes as u32;
+                in_block.extend(accesses.commands.get(id).map(|command| Occurrence {
+                    tracked: *command,
+                    line: 0,
+                    line_bytes: 0,
+                }));
                 in_block.sort_unstable_by_key(|seen| (seen.tracked, seen.line_bytes, seen.line));
                 in_block.dedup_by_key(|seen| seen.tracked);
                 for seen in &in_block {

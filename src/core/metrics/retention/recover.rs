@@ -97,7 +97,7 @@ pub(super) fn find_handle(
     }
     let moved = visible.moved_to(id).iter().any(|path| is_visible(*path));
     let copied = moved || archived;
-    if copied && handles.iter().all(is_fresh) {
+    if copied && handles.iter().filter(|handle| !references.is_command(**handle)).all(is_fresh) {
         return Some(Handle::Fresh);
     }
     (copied || named().next().is_some()).then_some(Handle::Stale)

@@ -10,7 +10,7 @@ use super::shell::{self, SimpleCommand, Word};
 use super::{Access, is_path, patch};
 
 /// Maximum nesting depth of scripts (`bash -lc "bash -c …"`).
-const MAX_SCRIPT_DEPTH: usize = 4;
+pub const MAX_SCRIPT_DEPTH: usize = 4;
 
 /// Returns what a script reads and writes.
 pub fn script_access(script: &str) -> Access<'_> {
@@ -80,7 +80,7 @@ fn paths<'w, 'a: 'w>(words: impl IntoIterator<Item = &'w Word<'a>>) -> Vec<Cow<'
 
 /// Returns the program of a command, without its folder, and its arguments. Skips assignments, keywords and wrappers (`sudo`,
 /// `timeout`).
-fn program<'w, 'a>(words: &'w [Word<'a>]) -> (&'w str, &'w [Word<'a>]) {
+pub fn program<'w, 'a>(words: &'w [Word<'a>]) -> (&'w str, &'w [Word<'a>]) {
     let mut rest = words;
     while let [first, after @ ..] = rest {
         let name = first.text.rsplit('/').next().unwrap_or_default();
@@ -104,7 +104,7 @@ fn is_variable_name(text: &str) -> bool {
 }
 
 /// Returns the script of `bash -c SCRIPT` and similar commands.
-fn nested_script<'w, 'a>(name: &str, arguments: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
+pub fn nested_script<'w, 'a>(name: &str, arguments: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
     if !matches!(name, "bash" | "sh" | "zsh" | "dash" | "ksh") {
         return None;
     }

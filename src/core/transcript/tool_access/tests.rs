@@ -159,3 +159,84 @@ proptest! {
         prop_assert_eq!(access_of("Bash", &input), expected);
     }
 }
+
+fn effect(tool: &str, input: &Value) -> Effect {
+    effect_of(tool, input, &access_of(tool, input))
+}
+
+#[test]
+fn effect_says_whether_a_call_can_be_made_again() {
+    for script in [
+        "ls src",
+        "cd src && ls -la; pwd",
+        "find . -name '*.rs' | xargs grep -n max_idle | head -3",
+        "grep -rn max_idle src 2>/dev/null || true",
+        "git -C /a log --oneline -5 && git status --short",
+        "git branch -vv",
+        "git stash list",
+        "gh pr view 12 --json title; gh api repos/a/b",
+        "cargo test evict_idle 2>&1 | tail -20",
+        "RUST_LOG=debug timeout 60 cargo nextest run",
+        "go test ./... ",
+        "npm run test:unit -- pool && npx tsc --noEmit",
+        "python -m pytest -x tests/pool.py",
+        "make check",
+        "npm ls",
+        "bash -lc 'ls src'",
+        "for f in a b; do cat $f; done",
+        "curl -s https://a.example/x",
+        "sed -n 1,5p pool.rs > /dev/null",
+        "echo 1",
+    ] {
+        assert_eq!(effect("Bash", &json!({"command": script})), Effect::Reads, "{script}");
+    }
+    for script in [
+        "",
+        "rm -r out",
+        "ls > list.txt",
+        "ls | tee list.txt",
+        "find . -name x -delete",
+        "find . | xargs rm",
+        "sed -i s/a/b/ pool.rs",
+        "git commit -m x",
+        "git branch new",
+        "git stash",
+        "gh pr create",
+        "gh api -X POST repos/a/b",
+        "curl -X POST https://a.example/x",
+        "curl -o x https://a.example/x",
+        "npm install",
+        "make list",
+        "npm run deploy",
+        "eslint --fix .",
+        "python build.py",
+        "./run.sh",
+        "echo $(rm x)",
+        "echo `rm x`",
+        "cat <(rm x)",
+        "bash -c 'rm x'",
+        "cat > pool.rs <<EOF\nx\nEOF",
+    ] {
+        assert_eq!(effect("Bash", &json!({"command": script})), Effect::Changes, "{script}");
+    }
+    for (tool, input, expected) in [
+        ("Grep", json!({"pattern": "fn"}), Effect::Reads),
+        ("Glob", json!({"pattern": "*.rs", "path": "src"}), Effect::Reads),
+        ("WebSearch", json!({"query": "x"}), Effect::Reads),
+        ("get_user_details", json!({"user_id": "x"}), Effect::Reads),
+        ("mcp__fs__list-files", json!({}), Effect::Reads),
+        ("Edit", json!({"file_path": "b.rs", "old_string": "x", "new_string": ""}), Effect::Changes),
+        ("cancel_order", json!({"order_id": "x"}), Effect::Changes),
+        ("widget", json!({}), Effect::Changes),
+        ("Task", json!({"prompt": "Mend it"}), Effect::Changes),
+        ("TodoWrite", json!({"todos": []}), Effect::Nothing),
+        ("update_plan", json!({"plan": []}), Effect::Nothing),
+        ("shell", json!({"command": ["bash", "-lc", "ls src"]}), Effect::Reads),
+        ("shell", json!({"command": ["rm", "x"]}), Effect::Changes),
+        ("exec", json!("const r = await tools.exec_command({cmd: \"git diff\"})"), Effect::Reads),
+        ("exec", json!("await tools.exec_command({cmd: \"git diff\"}); await tools.apply_patch(\"x\")"), Effect::Changes),
+        ("exec", json!("await tools.exec_command({cmd: \"git add .\"})"), Effect::Changes),
+    ] {
+        assert_eq!(effect(tool, &input), expected, "{tool} {input}");
+    }
+}
