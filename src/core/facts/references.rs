@@ -12,6 +12,7 @@ mod chance_baseline;
 mod find;
 mod lines;
 mod loss;
+mod refetch;
 mod rules;
 mod steps;
 mod vocabulary;
@@ -29,6 +30,7 @@ pub use chance_baseline::Placebo;
 use find::ReferenceFinder;
 use lines::{LineCache, LineContent};
 pub use loss::{Loss, Nowhere, cost_to_fetch};
+pub use refetch::Refetch;
 use rules::RuleIndex;
 use vocabulary::Vocabulary;
 pub use worth::{LENGTHS, MEASURED, Worth, WorthGroups};
@@ -63,6 +65,8 @@ pub struct Use {
     pub provenance: Provenance,
     /// The call edits a file and quotes the fact from it, so the file contains the fact at this call.
     pub in_file: bool,
+    /// The call does not name the fact, but fetches it again: index in [`References::refetches`].
+    pub refetch: Option<u32>,
 }
 
 /// The source of a fact in the agent's context.
@@ -127,6 +131,7 @@ pub struct References {
     pub facts: Vec<Fact>,
     /// Sorted by call, then fact.
     pub uses: Vec<Use>,
+    refetches: Vec<Refetch>,
     pub rules: Vec<Rule>,
     /// One per recorded compaction that replaced the history, in order.
     pub losses: Vec<Loss>,

@@ -39,6 +39,8 @@ pub struct CostParts {
     pub summarizer: f64,
     /// Cost of fetching every soft miss again; not in the total.
     pub rereads: f64,
+    /// Cost of the recorded fetches that would be unnecessary; not taken from the total.
+    pub saved_rereads: f64,
     /// What the total would be with cache breakpoints at the ends of requests.
     pub at_ends: f64,
     /// What the total would be with cache breakpoints at the best places.
@@ -125,7 +127,10 @@ pub fn cost(setup: &CostSetup) -> Cost {
         sums.add_compaction(setup, compaction, &cache_uses);
     }
     for reread in &setup.retention.rereads {
-        sums.add_reread(reread, &cache_uses);
+        sums.add_reread(reread, &cache_uses, |part| &mut part.rereads);
+    }
+    for reread in &setup.retention.saved {
+        sums.add_reread(reread, &cache_uses, |part| &mut part.saved_rereads);
     }
     Cost {
         usd: setup.tariff.is_known().then_some(sums.usd),
@@ -212,12 +217,12 @@ impl CostSums<'_> {
     }
 
     /// Adds a fetch: it takes a call that reads the prefix and writes its request, and the result enters the cache.
-    fn add_reread(&mut self, reread: &Reread, cache_uses: &[CacheUse]) {
+    fn add_reread(&mut self, reread: &Reread, cache_uses: &[CacheUse], of: fn(&mut CostParts) -> &mut f64) {
         let call = reread.call as usize;
         let request = cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.tokens);
         self.add_at_prices(self.tariff.quote_of_call(call), request, |part, price| {
             let again = reread.tokens as f64 * self.tariff.write(call, price);
-            part.rereads += again + REFETCH_OUTPUT_TOKENS as f64 * price.output + request as f64 * price.cache_read;
+            *of(part) += again + REFETCH_OUTPUT_TOKENS as f64 * price.output + request as f64 * price.cache_read;
         });
     }
 }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::journal::Journal;
 use crate::facts::extract::FactKind;
-use crate::facts::references::{FactId, Loss, Provenance, References};
+use crate::facts::references::{FactId, Loss, Provenance, References, cost_to_fetch};
 use crate::transcript::conversation::{BlockId, Conversation};
 
 pub use bounds::{Bounds, Grain, bounds, oracle_instance};
@@ -39,6 +39,8 @@ pub struct Retention {
     /// Outcome of each use in `References::uses`; hard if its call sent no request.
     pub outcomes: Vec<UseOutcome>,
     pub all: OutcomeWeights,
+    /// Of the uses whose text was removed, moved or summarised: what keeps the whole text cannot lose a fact.
+    pub at_risk: OutcomeWeights,
     /// By calls since the fact was last seen: see [`GAPS`].
     pub by_gap: [OutcomeWeights; GAPS.len()],
     /// In the order of [`FactKind::ALL`].
@@ -54,6 +56,8 @@ pub struct Retention {
     pub summarised: Summarised,
     /// Predicted fetches of softly missed facts.
     pub rereads: Vec<Reread>,
+    /// Recorded fetches that were unnecessary: the request still had all that they were for.
+    pub saved: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
     pub missed: Vec<Miss>,
 }
@@ -90,7 +94,7 @@ impl Summarised {
     }
 }
 
-/// A fetch that an agent without the fact would have made again.
+/// A fetch that an agent without the fact would make, or that an agent with the fact would not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reread {
     /// Index of the call that needed it.
@@ -164,6 +168,9 @@ pub fn evaluate(
             };
             retention.outcomes[index] = outcome;
             retention.count(references, used, outcome, visible.generation(used.fact));
+            if visible.is_at_risk(used.fact) {
+                retention.at_risk.count(references.facts[used.fact as usize].weight, outcome);
+            }
             if outcome == UseOutcome::Hard {
                 let entry = missed.entry(used.fact).or_insert(Miss {
                     fact: used.fact,
@@ -188,7 +195,27 @@ pub fn evaluate(
         retention.summarised.add_recorded_losses(references, journal);
     }
     retention.rereads = recovery.rereads();
+    retention.saved = saved(conversation, references, &retention.outcomes, tokens);
     retention.missed = missed.into_values().collect();
     retention.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
     retention
+}
+
+/// Returns the recorded fetches whose uses are all hits, if no file was written since the first reading.
+fn saved(
+    conversation: &Conversation,
+    references: &References,
+    outcomes: &[UseOutcome],
+    tokens: &dyn Fn(BlockId) -> u64,
+) -> Vec<Reread> {
+    let refetches = references.refetches();
+    let mut is_saved = vec![None; refetches.len()];
+    for (used, outcome) in references.uses.iter().zip(outcomes) {
+        if let Some(index) = used.refetch {
+            let saved = is_saved[index as usize].get_or_insert(refetches[index as usize].is_unchanged);
+            *saved &= matches!(outcome, UseOutcome::Hit { .. });
+        }
+    }
+    let saved = refetches.iter().zip(is_saved).filter(|(_, is_saved)| *is_saved == Some(true));
+    saved.map(|(refetch, _)| Reread { call: refetch.call, tokens: cost_to_fetch(conversation, refetch.result, tokens) }).collect()
 }

@@ -9,7 +9,7 @@ use crate::engine::policy::{DROP_ALL, KEEP_ALL, RECORDED};
 pub enum Role {
     /// It may be shipped.
     Candidate,
-    /// The recorded session. It keeps all facts by construction, because only what its agent saw can be used again.
+    /// The recorded session. It misses only what its agent fetched again: what that agent never found is in no record.
     Recorded,
     /// What the others are compared with, whatever it is otherwise. Only a `Verdict` of the analyses gives this
     /// role.

@@ -32,6 +32,13 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     if rules > 0 {
         page += &format!("rules that went into summaries: {rules_held} of {rules}\n");
     }
+    if kept.at_risk.uses > 0 && references.uses.iter().any(|used| used.refetch.is_some()) {
+        page += &format!("at risk: {} of {} uses\n", kept.at_risk.uses, kept.all.uses);
+    }
+    let saved: u64 = kept.saved.iter().map(|saved| saved.tokens).sum();
+    if saved > 0 {
+        page += &format!("fetched again without need: {saved} characters\n");
+    }
     if kept.reread_tokens() > 0 {
         page += &format!("to read again: {} characters\n", kept.reread_tokens());
     }
@@ -76,7 +83,8 @@ fn use_line(conversation: &Conversation, references: &References, used: &Use) ->
         BlockKind::ToolResult(pair) => format!("result#{}", conversation.pair(pair).id),
         _ => Provenance::of_block(origin).name().to_owned(),
     };
-    format!("call {}, {} {}, {} calls back, from {from}", used.call + 1, fact.kind.name(), shown(&fact.text), used.gap)
+    let again = if used.refetch.is_some() { ", fetched again" } else { "" };
+    format!("call {}, {} {}, {} calls back, from {from}{again}", used.call + 1, fact.kind.name(), shown(&fact.text), used.gap)
 }
 
 fn name(outcome: UseOutcome) -> &'static str {

@@ -49,7 +49,7 @@ impl<'a> QuestionSampler<'a> {
         let (conversation, references) = (from.prepared.conversation, &from.prepared.references);
         let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (index, used) in (0..).zip(&references.uses) {
-            if is_asked_for(references.facts[used.fact as usize].kind) {
+            if used.refetch.is_none() && is_asked_for(references.facts[used.fact as usize].kind) {
                 uses.entry(used.call).or_default().push(index);
             }
         }

@@ -26,7 +26,9 @@ pub(super) fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, ())> {
     order.retain(|index| {
         let used = &uses[*index as usize];
         let of_outcome = &mut drawn[outcomes[*index as usize] as usize];
+        // A call that only fetches a fact again does not write it.
         let is_drawn = *of_outcome < EACH
+            && used.refetch.is_none()
             && journal.request(used.call as usize).is_some()
             && memory.is_askable(*index, || is_askable(prepared, used));
         *of_outcome += usize::from(is_drawn);

@@ -1,11 +1,14 @@
 //! Finds references: compares each use of a fact with what the recorded agent could see at that call.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::facts::extract;
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
 
 use super::accesses::{Accesses, Writes};
 use super::lines::LineCache;
 use super::loss::{Loss, Nowhere, cost_to_fetch};
+use super::refetch::{self, Holder, Refetch};
 use super::rules::RuleIndex;
 use super::steps::HistoryStep;
 use super::vocabulary::{CandidateUse, FactOccurrences, Vocabulary};
@@ -42,12 +45,18 @@ pub(super) struct ReferenceFinder<'a> {
     /// Epoch in which each block can be seen.
     epoch: Vec<u32>,
     current_epoch: u32,
+    /// Responses before the end of each epoch; and before each block was cleared, if it was.
+    epoch_ends: Vec<u32>,
+    cleared_at: FxHashMap<BlockId, u32>,
     /// Epoch in which each fact was last used.
     last_used_epoch: Vec<u32>,
     is_in_system: Vec<bool>,
     /// Whether each block is part of the unrolled history, on which policies work.
     is_in_history: Vec<bool>,
     uses: Vec<Use>,
+    refetches: Vec<Refetch>,
+    /// The needs at calls that fetched again: each fact once for a call.
+    refetched: FxHashSet<(u32, FactId)>,
     losses: Vec<Loss>,
 }
 
@@ -80,9 +89,13 @@ impl<'a> ReferenceFinder<'a> {
             after: vec![UNSET; blocks],
             epoch: vec![UNSET; blocks],
             current_epoch: 0,
+            epoch_ends: Vec::new(),
+            cleared_at: FxHashMap::default(),
             last_used_epoch: vec![UNSET; facts],
             is_in_system,
             uses: Vec::new(),
+            refetches: Vec::new(),
+            refetched: FxHashSet::default(),
             losses: Vec::new(),
             conversation,
             tokens,
@@ -120,10 +133,12 @@ impl<'a> ReferenceFinder<'a> {
             RecordedEdit::Clear { pairs } => {
                 for result in pairs.iter().filter_map(|pair| self.conversation.pair(*pair).tool_result) {
                     self.epoch[result.index()] = UNSET;
+                    self.cleared_at.insert(result, after);
                 }
             }
             RecordedEdit::Fold { into } => {
                 self.current_epoch += 1;
+                self.epoch_ends.push(after);
                 for id in into.iter().flat_map(|message| &message.blocks) {
                     self.epoch[id.index()] = self.current_epoch;
                     if self.after[id.index()] == UNSET {
@@ -142,6 +157,7 @@ impl<'a> ReferenceFinder<'a> {
                 continue;
             }
             self.uses.extend(self.reference(call, candidate));
+            self.refetch(candidate.fact);
             self.count_needed(call, candidate.fact);
             self.last_used_epoch[candidate.fact as usize] = self.current_epoch;
         }
@@ -174,7 +190,46 @@ impl<'a> ReferenceFinder<'a> {
         let in_history = self.entered_holders(fact).filter(|id| self.is_in_history[id.index()]);
         let gap = call + 1 - in_history.map(|id| self.after[id.index()]).max()?;
         let provenance = Provenance::of_block(self.conversation.block(origin));
-        (gap >= MIN_GAP).then_some(Use { call, fact, gap, origin, provenance, in_file })
+        (gap >= MIN_GAP).then_some(Use { call, fact, gap, origin, provenance, in_file, refetch: None })
+    }
+
+    /// Adds the need for a used fact at the call that fetched it again.
+    fn refetch(&mut self, fact: FactId) {
+        let Some(result) = self.entered_holders(fact).find(|id| self.is_visible(*id)) else { return };
+        let after = |id: BlockId| self.after[id.index()];
+        let Some(call) =
+            refetch::fetched_by(self.conversation, result, after).filter(|call| !self.refetched.contains(&(*call, fact)))
+        else {
+            return;
+        };
+        let earlier: Vec<Holder> =
+            self.entered_holders(fact).filter(|id| after(*id) <= call).map(|block| self.holder(block)).collect();
+        let is_same_source = |block: BlockId| self.is_same_source(block, result);
+        let Some(need) = refetch::need(self.conversation, (call, fact), &earlier, is_same_source) else { return };
+        self.refetched.insert((call, fact));
+        let is_unchanged =
+            !self.handles.row(result.index()).iter().any(|file| self.writes.has_in(*file as usize, after(need.origin)..call));
+        let index = self.refetches.iter().position(|known| known.result == result).unwrap_or_else(|| {
+            self.refetches.push(Refetch { call, result, is_unchanged: true });
+            self.refetches.len() - 1
+        });
+        self.refetches[index].is_unchanged &= is_unchanged;
+        self.uses.extend((need.gap >= MIN_GAP).then_some(Use { refetch: Some(index as u32), ..need }));
+    }
+
+    /// Says when the recorded agent could see a block that entered.
+    fn holder(&self, block: BlockId) -> Holder {
+        let until = match self.epoch[block.index()] {
+            UNSET => self.cleared_at.get(&block).copied(),
+            epoch => self.epoch_ends.get(epoch as usize).copied(),
+        };
+        Holder { block, from: self.after[block.index()], until, is_in_history: self.is_in_history[block.index()] }
+    }
+
+    fn is_same_source(&self, first: BlockId, second: BlockId) -> bool {
+        let handles = self.handles.row(second.index());
+        self.handles.row(first.index()).iter().any(|handle| handles.contains(handle))
+            || refetch::is_same_call(self.conversation, first, second)
     }
 
     /// Counts a fact that was known before the last compaction and is used for the first time since.
@@ -207,7 +262,8 @@ impl<'a> ReferenceFinder<'a> {
     }
 
     /// Drops the facts that are not tracked, and renumbers the others.
-    fn finish(self) -> References {
+    fn finish(mut self) -> References {
+        self.uses.sort_by_key(|used| (used.call, used.fact));
         let rarities: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.occurrences.rarity(fact)).collect();
         let FactOccurrences { by_block, bytes, sample, .. } = self.occurrences;
         let Vocabulary { mut known, facts: all_facts } = self.vocabulary;
@@ -252,6 +308,7 @@ impl<'a> ReferenceFinder<'a> {
             rules_are_lines: self.rules.rules.iter().all(|rule| !rule.text.contains('\n')),
             placebo: Placebo::new(&facts, &uses, sample),
             uses,
+            refetches: self.refetches,
             losses,
             bytes,
             occurrences: Rows::new(self.conversation.blocks.len(), &occurrences),

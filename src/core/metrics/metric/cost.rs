@@ -20,6 +20,8 @@ pub const AT_ENDS: &str = "cost.at_ends";
 pub const BEST_BREAKPOINTS: &str = "cost.best_breakpoints";
 /// Id of the column `cost.rereads`.
 pub const REREADS: &str = "cost.rereads";
+/// Id of the column `saved.rereads_usd`.
+pub const SAVED_REREADS: &str = "saved.rereads_usd";
 /// Id of the column `cost.read`.
 pub const READ: &str = "cost.read";
 /// Id of the column `cost.write`.
@@ -140,6 +142,14 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
              nothing",
             |input| in_usd(input, |parts| parts.rereads),
         ),
+        usd(
+            SAVED_REREADS,
+            Direction::Higher,
+            "not in cost.usd: the most that the recorded fetches of saved.rereads cost; the least is nothing, as an agent may \
+             fetch again what it has",
+            |input| in_usd(input, |parts| parts.saved_rereads),
+        )
+        .in_detail(),
         Metric::estimated(
             CACHE_READ,
             Unit::Share,

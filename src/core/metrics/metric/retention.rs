@@ -15,11 +15,22 @@ pub const HARD: &str = "kept.hard";
 pub const CONSTRAINTS: &str = "kept.constraints";
 /// Filled in when all conversations of a study are known.
 pub const CHANCE: &str = "kept.chance";
+/// Id of the column `risk.uses`.
+pub const RISK_USES: &str = "risk.uses";
+/// Id of the column `risk.hit`.
+pub const RISK_HIT: &str = "risk.hit";
+/// Id of the column `risk.soft`.
+pub const RISK_SOFT: &str = "risk.soft";
+/// Id of the column `risk.hard`.
+pub const RISK_HARD: &str = "risk.hard";
+const RISK_WEIGHT: &str = "risk.weight";
 const WEIGHT: &str = "kept.weight";
 const BOUND: &str = "kept.bound";
 const RULES: &str = "kept.rules";
 
 const BY_WEIGHT: Aggregation = Aggregation::Weighted { by: ColumnId::Borrowed(WEIGHT) };
+
+const BY_RISK: Aggregation = Aggregation::Weighted { by: ColumnId::Borrowed(RISK_WEIGHT) };
 
 pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "kept",
@@ -120,6 +131,67 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             "predicted tokens to fetch all recoverable facts again; the replay does not send them",
             |input| Some(input.retention.reread_tokens() as f64),
         ),
+        Metric::estimated(
+            "saved.rereads",
+            Unit::Tokens,
+            Direction::Higher,
+            Aggregation::Sum,
+            "tokens that the recorded agent fetched again after its compactions, although under this policy all that it used \
+             of them was still in the context, and no file was written in between: a bound, no saving",
+            |input| Some(input.retention.saved.iter().map(|reread| reread.tokens).sum::<u64>() as f64),
+        )
+        .in_detail(),
+        Metric::counted(
+            RISK_USES,
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "uses at risk: later uses of facts whose text the policy had removed, moved or summarised by then",
+            |input| count(input.retention.at_risk.uses as usize),
+        ),
+        Metric::counted(
+            RISK_HIT,
+            Unit::Share,
+            Direction::Higher,
+            BY_RISK,
+            "share of the uses at risk whose fact is still in the context: in a summary, a preview, a shortened result",
+            |input| at_risk(input, |risk| risk.hit),
+        ),
+        Metric::counted(
+            RISK_SOFT,
+            Unit::Share,
+            Direction::Neither,
+            BY_RISK,
+            "share of the uses at risk whose fact is recoverable",
+            |input| at_risk(input, |risk| risk.soft),
+        )
+        .in_detail(),
+        Metric::counted(
+            "risk.stale",
+            Unit::Share,
+            Direction::Neither,
+            BY_RISK,
+            "share of the uses at risk whose fact is stale",
+            |input| at_risk(input, |risk| risk.stale),
+        )
+        .in_detail(),
+        Metric::counted(
+            RISK_HARD,
+            Unit::Share,
+            Direction::Lower,
+            BY_RISK,
+            "share of the uses at risk whose fact is lost for good",
+            |input| at_risk(input, |risk| risk.hard),
+        ),
+        Metric::counted(
+            RISK_WEIGHT,
+            Unit::Ratio,
+            Direction::Neither,
+            Aggregation::Sum,
+            "weight of the uses at risk in bits: the denominator of their shares",
+            |input| Some(input.retention.at_risk.weight),
+        )
+        .in_detail(),
         Metric::counted(
             "kept.hit_summary",
             Unit::Share,
@@ -182,6 +254,12 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
         .in_detail(),
     ],
 };
+
+/// Share of the weight of the uses at risk; `None` without one.
+fn at_risk(input: &MetricInput, part: fn(&OutcomeWeights) -> f64) -> Option<f64> {
+    let risk = &input.retention.at_risk;
+    (risk.weight > 0.0).then(|| part(risk) / risk.weight)
+}
 
 /// Share of the weight of all uses; `None` without a use.
 fn share(input: &MetricInput, part: fn(&OutcomeWeights) -> f64) -> Option<f64> {

@@ -9,6 +9,8 @@ use crate::facts::references::FactId;
 struct BlockCount {
     in_text: i32,
     in_summaries: i32,
+    /// Part of `in_text`: blocks of the conversation, as they were recorded.
+    untouched: i32,
 }
 
 /// Where a block is that enters or leaves.
@@ -17,11 +19,13 @@ pub(super) struct BlockPlace {
     /// In the view made for the current request, not in the stored history.
     pub of_view: bool,
     pub is_summary: bool,
+    /// It is a block of the conversation, and no layer wrote it.
+    pub is_untouched: bool,
 }
 
 impl BlockPlace {
     /// In the history, and not a summary.
-    pub const TEXT: BlockPlace = BlockPlace { of_view: false, is_summary: false };
+    pub const TEXT: BlockPlace = BlockPlace { of_view: false, is_summary: false, is_untouched: true };
 }
 
 /// Whether a fact became visible or left.
@@ -53,6 +57,7 @@ impl FactCounts {
         let counts = if place.of_view { &mut self.view } else { &mut self.history };
         let count = &mut counts[fact as usize];
         *(if place.is_summary { &mut count.in_summaries } else { &mut count.in_text }) += by;
+        count.untouched += if place.is_untouched { by } else { 0 };
         if place.of_view {
             self.facts_in_view.push(fact);
         }
@@ -78,6 +83,11 @@ impl FactCounts {
             (false, true) => Some(true),
             (false, false) => None,
         }
+    }
+
+    /// Returns whether a block of the request that contains the fact is as it was recorded.
+    pub fn is_untouched(&self, fact: FactId) -> bool {
+        self.history[fact as usize].untouched + self.view[fact as usize].untouched > 0
     }
 
     /// Returns whether the history contains a fact outside of summaries.

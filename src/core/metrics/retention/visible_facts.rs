@@ -130,6 +130,11 @@ impl<'a> VisibleFacts<'a> {
         self.counts.hit(fact)
     }
 
+    /// Returns whether all blocks that contained the fact were removed, moved or summarised; a layer may have left it in what it wrote.
+    pub fn is_at_risk(&self, fact: FactId) -> bool {
+        !self.counts.is_untouched(fact)
+    }
+
     /// Returns the number of summaries since a fact went into one; 0 if the history itself contains it or it was lost
     /// otherwise.
     pub fn generation(&self, fact: FactId) -> usize {
@@ -236,7 +241,10 @@ impl<'a> VisibleFacts<'a> {
     }
 
     fn count(&mut self, block: BlockId, by: i32, of_view: bool) {
-        self.for_each_fact(block, |this, fact, is_summary| this.add(fact, by, BlockPlace { of_view, is_summary }));
+        let is_recorded = block.index() < self.conversation.blocks.len();
+        self.for_each_fact(block, |this, fact, is_summary| {
+            this.add(fact, by, BlockPlace { of_view, is_summary, is_untouched: is_recorded && !is_summary });
+        });
     }
 
     /// Adds `by` (1 or −1) blocks that contain a fact.

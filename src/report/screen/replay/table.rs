@@ -147,7 +147,7 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
         parts.push("facts: of those that the agent used again; lost: for good. refused: requests.".to_owned());
     }
     if verdict.in_role(Role::Recorded).is_some() {
-        parts.push("*: by construction, as only what the recorded agent saw can be used again.".to_owned());
+        parts.push("*: at most, as what the recorded agent missed and never fetched again is in no record.".to_owned());
     }
     if results.checks.is_empty() {
         parts.push("The recording holds no usage, so costs follow the provider's cache rules.".to_owned());
