@@ -207,8 +207,8 @@ impl<'a> ReferenceFinder<'a> {
         let is_same_source = |block: BlockId| self.is_same_source(block, result);
         let Some(need) = refetch::need(self.conversation, (call, fact), &earlier, is_same_source) else { return };
         self.refetched.insert((call, fact));
-        let is_unchanged =
-            !self.handles.row(result.index()).iter().any(|file| self.writes.has_in(*file as usize, after(need.origin)..call));
+        let files = self.handles.row(result.index());
+        let is_unchanged = files.is_empty() || files.iter().any(|file| !self.writes.has_in(*file, after(need.origin)..call));
         let index = self.refetches.iter().position(|known| known.result == result).unwrap_or_else(|| {
             self.refetches.push(Refetch { call, result, is_unchanged: true });
             self.refetches.len() - 1
