@@ -184,6 +184,8 @@ pub struct Journal {
     pub synthetic_blocks: Vec<SyntheticBlock>,
     /// Tokens of system prompt and tools, included in every request.
     pub overhead: u64,
+    /// No request had thinking.
+    pub without_thinking: bool,
 }
 
 impl Journal {

@@ -18,6 +18,15 @@ pub fn in_block(block: &Block, on_match: &mut dyn FnMut(FactMatch)) -> usize {
     scanner.finish()
 }
 
+/// Calls `on_match` for every fact that a model can read in a block: those of [`in_block`], and those in thinking, of which no fact
+/// comes and where none is used.
+pub fn shown_by(block: &Block, on_match: &mut dyn FnMut(FactMatch)) {
+    match block.kind {
+        BlockKind::Thinking => in_text(&block.text(), on_match),
+        _ => _ = in_block(block, on_match),
+    }
+}
+
 /// Calls `each` with the texts of a block that are searched for facts.
 pub fn texts(block: &Block, each: &mut dyn FnMut(&str)) {
     for_each_text(block, &mut |text, _| each(text));

@@ -226,7 +226,7 @@ impl References {
                 found.extend(line.names.iter().filter_map(|name| more.get(name)));
             });
         } else {
-            extract::in_block(block, &mut |fact_match| match self.known.get(&fact_match.key) {
+            extract::shown_by(block, &mut |fact_match| match self.known.get(&fact_match.key) {
                 Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&fact_match, is_summary))),
                 None => found.extend(more.get(&fact_match.key)),
             });

@@ -120,7 +120,7 @@ fn baseline_option_sets_what_savings_compare_with() {
 
 #[test]
 fn misses_option_limits_the_listed_facts() {
-    let replay = ["replay", "messages", "-p", "lcc-s06", "-o", "json"];
+    let replay = ["replay", "messages", "-p", "lcc-s08", "-o", "json"];
     let misses = |count: &str| run(replay.iter().chain(&["--misses", count])).json()["misses"].as_array().map_or(0, Vec::len);
     assert_eq!(["0", "2"].map(misses), [0, 2]);
     for wrong in ["--misses=-1", "--misses=many", "--exact=yes"] {

@@ -107,7 +107,7 @@ fn keys_of_blocks(conversation: &Conversation) -> Vec<HashSet<u64>> {
 
 fn keys_of_block(block: &Block) -> HashSet<u64> {
     let mut keys = HashSet::new();
-    extract::in_block(block, &mut |sighting| {
+    extract::shown_by(block, &mut |sighting| {
         keys.insert(sighting.key);
     });
     keys

@@ -109,10 +109,10 @@ fn html_leads_from_lost_facts_and_findings_to_calls() {
 /// The requests need the transcripts, so a page of saved results has none and says so.
 #[test]
 fn html_holds_requests_of_misses_if_the_transcripts_are_there() {
-    let page = |options: &[&str]| run([&["replay", "claude-code", "-p", "claude-code-cached-mc"], options].concat()).printed();
+    let page = |options: &[&str]| run([&["replay", "messages", "-p", "lcc-s08"], options].concat()).printed();
     let held = page(&["-o", "html"]);
-    assert_eq!(held.matches(r#"<script type="text/plain" class="request""#).count(), 1);
-    assert!(held.contains("this page holds 1, in which claude-code-cached-mc missed facts."));
+    assert_eq!(held.matches(r#"<script type="text/plain" class="request""#).count(), 3);
+    assert!(held.contains("this page holds 3, in which lcc-s08 missed facts."));
     let json = page(&["-o", "json"]);
     assert!(!json.contains("\"requests\":"), "requests are not saved");
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -10,7 +10,7 @@ use crate::engine::journal::{
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive;
 use crate::engine::layer::{Layer, LayerInput, NewFile, Proposal, Scope, When};
-use crate::transcript::conversation::{Block, Origin};
+use crate::transcript::conversation::{Block, Origin, Thinking};
 use crate::util::template::fill;
 
 /// Runs layers and writes the journal.
@@ -47,7 +47,11 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     pub fn new(setup: &'a ReplaySetup<'a>, observer: &'o mut dyn Observer) -> Self {
         Self {
             setup,
-            journal: Journal { overhead: setup.overhead, ..Journal::default() },
+            journal: Journal {
+                overhead: setup.overhead,
+                without_thinking: setup.thinking == Thinking::None,
+                ..Journal::default()
+            },
             observer,
             turns: 0,
             last_sent: None,

@@ -70,7 +70,9 @@ impl<'a> ReferenceFinder<'a> {
         occurrences: FactOccurrences,
     ) -> Self {
         let (blocks, facts) = (conversation.blocks.len(), vocabulary.facts.len());
-        let holders: Vec<_> = occurrences.by_block.iter().map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
+        let is_source = |block: u32| conversation.block(BlockId(block)).kind != BlockKind::Thinking;
+        let holders = occurrences.by_block.iter().filter(|(block, _)| is_source(*block));
+        let holders: Vec<_> = holders.map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
         let mut is_in_system = vec![false; facts];
         extract::in_text(conversation.system.as_deref().unwrap_or_default(), &mut |fact_match| {
             if let Some(fact) = vocabulary.known.get(&fact_match.key) {

@@ -79,6 +79,17 @@ impl Vocabulary {
         })
     }
 
+    /// Finds the facts that thinking shows while it is in a request. Facts neither come from thinking nor are they used there.
+    fn find_in_thinking(&self, block: &Block, found: &mut Vec<Occurrence>) {
+        extract::shown_by(block, &mut |fact_match| {
+            let known = self.known.get(&fact_match.key).filter(|fact| self.facts[**fact as usize].counts(&fact_match, false));
+            let (line, line_bytes) = (fact_match.line, fact_match.line_bytes);
+            found.extend(known.map(|tracked| Occurrence { tracked: *tracked, line, line_bytes }));
+        });
+        found.sort_unstable_by_key(|seen| (seen.tracked, seen.line_bytes, seen.line));
+        found.dedup_by_key(|seen| seen.tracked);
+    }
+
     /// Returns all occurrences of known facts. The first anchors of a fact become its required anchors.
     pub fn find_occurrences(
         &mut self,
@@ -98,9 +109,12 @@ impl Vocabulary {
         for step in steps {
             for id in entering_messages(conversation, step).iter().flat_map(|message| &message.blocks) {
                 let block = conversation.block(*id);
-                if std::mem::replace(&mut entered[id.index()], true)
-                    || matches!(block.kind, BlockKind::Thinking | BlockKind::Media)
-                {
+                if std::mem::replace(&mut entered[id.index()], true) || block.kind == BlockKind::Media {
+                    continue;
+                }
+                if block.kind == BlockKind::Thinking {
+                    self.find_in_thinking(block, &mut in_block);
+                    occurrences.by_block.extend(in_block.drain(..).map(|seen| (id.0, seen)));
                     continue;
                 }
                 occurrences.blocks += 1;

@@ -7,7 +7,7 @@ use crate::engine::journal::{Journal, Request};
 use crate::engine::layer::FileKind;
 use crate::facts::extract;
 use crate::facts::references::{FactId, References};
-use crate::transcript::conversation::{BlockId, Conversation, Origin};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Origin};
 
 use super::archives::Archives;
 use super::counts::{BlockPlace, FactCounts, VisibilityChange};
@@ -104,6 +104,9 @@ impl<'a> VisibleFacts<'a> {
         self.disappeared.clear();
         for message in self.messages_read..response {
             for block in &self.conversation.messages[message].blocks {
+                if self.journal.without_thinking && self.conversation.block(*block).kind == BlockKind::Thinking {
+                    continue;
+                }
                 for seen in self.references.in_block(*block) {
                     self.add(seen.tracked, 1, BlockPlace::TEXT);
                 }

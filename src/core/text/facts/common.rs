@@ -52,7 +52,7 @@ const FILES: &[&str] = &[
     "req.json",
 ];
 
-const PATHS: &[&str] = &["dev/null", "bin/bash", "bin/env", "usr/bin", "usr/local", "local/bin"];
+const PATHS: &[&str] = &["dev/null", "bin/bash", "bin/env", "usr/bin", "usr/local", "local/bin", ".github/workflows"];
 
 const URLS: &[&str] = &["http://localhost", "https://localhost", "http://127.0.0.1", "https://github.com", "https://example.com"];
 

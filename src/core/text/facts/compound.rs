@@ -82,3 +82,13 @@ pub fn parse_issue(line: &str, sign: usize) -> Option<&str> {
     let is_apart = !is_word(sign.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(stop));
     ((2..=6).contains(&digits) && is_apart).then(|| &line[sign..stop])
 }
+
+/// Returns the identifiers and hashes between the signs of a URL or of a file's name.
+pub fn parts(text: &str) -> impl Iterator<Item = (FactKind, &str)> {
+    let is_sign = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
+    text.split(is_sign).filter(|part| part.len() >= MIN_HYPHENATED[1]).filter_map(|part| {
+        let classes = bytes::classes_of(part);
+        let simple = || token::classify_simple(part, classes).filter(|kind| *kind != FactKind::Number).map(|kind| (kind, part));
+        parse_hyphenated(part, classes).or_else(simple)
+    })
+}

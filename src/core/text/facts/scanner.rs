@@ -153,6 +153,7 @@ impl<'s> Scanner<'s> {
         {
             self.word_index += 1;
             self.emit_unless_common(FactKind::Url, url);
+            self.show_parts(url);
             return offset_in(line, url) + url.len();
         }
         if next == Some(&b':')
@@ -276,6 +277,7 @@ impl<'s> Scanner<'s> {
     fn add_path(&mut self, path: token::ParsedPath) {
         self.word_index += 1;
         self.emit_anchor(FactKind::Path, path.canonical);
+        self.show_parts(path.name);
         for folder in path.folders() {
             self.emit(FactKind::Path, folder, key(FactKind::Path, folder), &[], false);
         }
@@ -287,6 +289,13 @@ impl<'s> Scanner<'s> {
             }
             // The file name is an anchor too, because other texts may write the same file with another part of its path.
             self.line_anchors.add_anchor(self.word_index, key);
+        }
+    }
+
+    /// Reports the identifiers and hashes that a URL or the name of a file shows.
+    fn show_parts(&mut self, text: &str) {
+        for (kind, name) in compound::parts(text) {
+            self.emit(kind, name, key(kind, name), &[], false);
         }
     }
 

@@ -101,7 +101,7 @@ fn extraction_of_words_follows_the_rules() {
         ("say 'the pool is' and don't 'it isn't full'", "quoted the pool is, quoted it isn't full"),
         // Numbers; of four digits, neither years nor round ones.
         ("12345 4711 v1.2.3 1.2 10.0.0.7.", "number 12345, number 4711, number v1.2.3, number 10.0.0.7"),
-        ("123 1999 2026 8000", ""),
+        ("123 1999 2026 8000 1024 .github/workflows/", ""),
         // Names on the stop list.
         ("README.md file_path max_output_tokens fontWeight /dev/null http://localhost 127.0.0.1", ""),
     ] {
@@ -173,7 +173,7 @@ fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
     let shown = |text: &str| {
         let mut all = Vec::new();
         in_text(text, &mut |seen| {
-            if !seen.said && matches!(seen.kind, FactKind::Path | FactKind::Hash) {
+            if !seen.said && matches!(seen.kind, FactKind::Path | FactKind::Hash | FactKind::Identifier) {
                 all.push(seen.text.to_owned());
             }
         });
@@ -183,6 +183,8 @@ fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
     assert_eq!(shown("./src/./net/pool/idle.rs"), ["net/pool"]);
     assert_eq!(shown("net/pool.rs"), [""; 0]);
     assert_eq!(shown("read/write"), ["read/write"]);
+    assert_eq!(shown("./net/max_idle.9d3b4c3.rs"), ["max_idle", "9d3b4c3"]);
+    assert_eq!(shown("https://a.example/evict-idle-pool?at=9d3b4c3&is=it"), ["evict-idle-pool", "9d3b4c3"]);
     assert_eq!(shown("9d3b4c3a0"), ["9d3b4c3", "9d3b4c3a"]);
     assert_eq!(shown("9d3b4c3a0d1e2f3a4b5c").len(), 6);
 }
@@ -319,7 +321,7 @@ fn lawful(text: &str) {
         assert_eq!(seen.key, key(seen.kind, seen.text));
         assert!(seen.line as usize <= breaks && seen.text.len() <= seen.line_bytes as usize, "{seen:?}");
         assert!(seen.anchors.len() <= MAX_ANCHORS, "{seen:?}");
-        let may_be_shown = matches!(seen.kind, FactKind::File | FactKind::Path | FactKind::Hash);
+        let may_be_shown = matches!(seen.kind, FactKind::File | FactKind::Path | FactKind::Hash | FactKind::Identifier);
         assert!(may_be_shown || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
         let may_be_bound = matches!(seen.kind, FactKind::Quoted | FactKind::Number | FactKind::Hash);
         assert!(may_be_bound || seen.anchors.is_empty(), "{seen:?}");

@@ -138,9 +138,10 @@ pub fn classify_simple(word: &str, classes: u8) -> Option<FactKind> {
     (is_name && is_long).then_some(FactKind::Identifier)
 }
 
-/// Whether a number has four digits and is neither a year nor round.
+/// Whether a number has four digits and is neither a year nor round: no thousands, and no multiple of 256.
 fn is_telling(word: &str) -> bool {
-    word.len() == 4 && !word.starts_with("19") && !word.starts_with("20") && !word.ends_with("000")
+    let is_round = || word.parse::<u32>().is_ok_and(|number| number % 1000 == 0 || number % 256 == 0);
+    word.len() == 4 && !word.starts_with("19") && !word.starts_with("20") && !is_round()
 }
 
 /// Whether a word of four or five characters is a code such as `E0382`: one to three capital letters, then digits.

@@ -42,7 +42,7 @@ impl Writer<'_> {
             kept.is_some_and(|(_, id)| find(&self.context.block(*id).text(), fact).is_some())
         };
         let used = &references.uses[self.used.index as usize];
-        let held: Vec<usize> = holders(references, used).map(|id| position[&id]).filter(has_fact).collect();
+        let held: Vec<usize> = holders(references, used).filter_map(|id| position.get(&id).copied()).filter(has_fact).collect();
         let holder = held.iter().copied().find(keeps_fact).or(held.first().copied())?;
         let mut selection = self.newest(blocks);
         let excerpt_tokens = tokens(&excerpt(&text(holder), Part::AroundFact, fact, self.share(percent::HOLDER)));
