@@ -11,7 +11,7 @@ use crate::support::notation;
 use crate::support::trial::preset_with;
 
 /// Result 1 names three vanes and a rule was given; before call 4 all of it becomes a summary. Calls 4 and 6 use two of the vanes.
-/// Call 6 uses the third, which is in result 5. The recorded agent's harness made its own summary at the same
+/// Call 6 uses the third from result 5, so call 5, which fetches it again, needs it. The recorded agent's harness made its own summary at the same
 /// place.
 const CONVERSATION: &str = "
 user: Never push to main. Fix it
@@ -82,9 +82,9 @@ fn summarizers_are_compared_by_facts_held_and_made_up() {
     assert_eq!(names, expected);
     let [model, stub, failing, recorded]: [SummarizerRow; 4] = rows.try_into().expect("four rows");
 
-    // The first replicate keeps one of the two needed vanes and the rule, and makes up one of two names; the second keeps
-    // both and nothing else.
-    assert_eq!(percent(model.needed), Some((75.0, Some([50.0, 100.0]))));
+    // The first replicate keeps one of the three needed vanes and the rule, and makes up one of two names; the second keeps
+    // two and nothing else.
+    assert_eq!(percent(model.needed), Some((50.0, Some([33.3, 66.7]))));
     assert_eq!(percent(model.constraints), Some((50.0, Some([0.0, 100.0]))));
     assert_eq!(percent(model.false_share), Some((25.0, Some([0.0, 50.0]))));
     assert_eq!((model.facts, model.false_facts, model.sessions), (4, 1, 1));

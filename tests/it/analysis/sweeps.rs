@@ -299,7 +299,7 @@ fn sweep_table_matches_snapshot() {
     let (_, policy) = policy.split_once('\n').expect("lines");
     recompact::engine::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
     let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown", "--full"]).printed();
-    assert!(markdown.contains("\n```text\nname = \"anthropic-clear clear."), "{markdown}");
+    assert!(markdown.contains("\n```text\nname = \"anthropic-clear"), "{markdown}");
 }
 
 /// A conversation that begins with a response has no request, so it is no session to choose on or to hold out; and a copy must
