@@ -11,14 +11,16 @@
 
 mod estimate;
 mod groups;
+mod halves;
 mod holm;
 mod inference;
 mod permutation;
 mod resample;
 mod samples;
 
+pub use halves::halves;
 pub use holm::holm;
-pub use inference::infer;
+pub use inference::{infer, total_interval};
 pub use resample::{Resamples, interval};
 pub use samples::Samples;
 

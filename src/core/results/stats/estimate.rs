@@ -58,7 +58,7 @@ impl Estimate {
             influences: differences(&self.influences, &other.influences),
             left_out: differences(&self.left_out, &other.left_out),
             effective_sessions: self.effective_sessions.min(other.effective_sessions),
-            possible: [f64::NEG_INFINITY, f64::INFINITY],
+            possible: [self.possible[0] - other.possible[1], self.possible[1] - other.possible[0]],
         }
     }
 
@@ -140,6 +140,9 @@ mod tests {
             Some((0.0, true))
         );
         assert_eq!(ends(Unit::Share, &[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]), Some([0.5, 0.5]));
+        let share = |sessions: &[(f64, f64)]| Estimate::new(&ratio(Unit::Share), &added(sessions)).expect("a total");
+        let difference = share(&[(0.0, 2.0), (4.0, 4.0), (3.0, 6.0)]).minus(&share(&[(2.0, 2.0), (0.0, 4.0), (3.0, 6.0)]));
+        assert_eq!(difference.interval(&resamples), Some([-1.0, 1.0]), "no share differs by more than the whole");
         assert_eq!(ends(Unit::Share, &[(1.0, 2.0), (0.0, 0.0), (0.0, 0.0)]), None, "one session has all the weight");
     }
 }

@@ -69,6 +69,11 @@ fn adjust_by_column(comparisons: &mut [ComparisonRow]) {
     }
 }
 
+/// Returns the interval of a column's total, from what each session adds to it; `None` if fewer than [`MIN_SESSIONS`] have a value.
+pub fn total_interval(column: &Column, added: &[Option<Accumulator>], resamples: &Resamples) -> Option<[f64; 2]> {
+    ColumnSample::new(column, added.to_vec()).estimate?.interval(resamples)
+}
+
 /// Bootstrap resamples and swap patterns, the same for all policies and columns.
 struct Resampling {
     resamples: Resamples,

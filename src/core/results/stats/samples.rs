@@ -42,4 +42,14 @@ impl<'a> Samples<'a> {
         }
         added
     }
+
+    /// Returns what each session adds to the ratio of a policy to another one; `None` for a session without values of both. The
+    /// column is a ratio of a policy's amount to one that is the same for all policies, which leaves the result.
+    pub fn added_against(&self, policy: &str, other: &str, column: &Column) -> Vec<Option<Accumulator>> {
+        let [own, theirs] = [policy, other].map(|policy| self.added(policy, None, column));
+        let pair = |(own, theirs): (Option<Accumulator>, Option<Accumulator>)| {
+            Some(Accumulator { numerator: own?.numerator, denominator: theirs?.numerator })
+        };
+        own.into_iter().zip(theirs).map(pair).collect()
+    }
 }
