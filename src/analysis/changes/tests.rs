@@ -15,7 +15,7 @@ fn results(cells: &[Cells], toml: &str) -> Results {
     };
     let rows: Vec<Row> = cells.iter().map(row).collect();
     let columns = crate::metrics::metric::columns();
-    let policy = |name: &str| PolicyText { name: name.to_owned(), toml: toml.to_owned(), known_bugs: vec![] };
+    let policy = |name: &str| PolicyText { name: name.to_owned(), toml: toml.to_owned(), ..PolicyText::default() };
     let names: BTreeSet<&str> = cells.iter().map(|(policy, ..)| *policy).collect();
     Results { policies: names.into_iter().map(policy).collect(), columns, rows, ..Results::default() }
 }

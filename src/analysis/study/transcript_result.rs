@@ -106,8 +106,12 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     }
     notes.extend(unknown_models.notes());
     retention::fill_in_chance(&mut rows, &compared);
-    let text =
-        |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), known_bugs: policy.quirks.clone() };
+    let text = |policy: &Policy| PolicyText {
+        name: policy.name.clone(),
+        toml: policy.to_toml(),
+        decided_by: policy.decided_by,
+        known_bugs: policy.quirks.clone(),
+    };
     let mut results = Results {
         dates: Dates::new(times.0, price_dates(study, &rows)),
         summary: summarise(&columns, &rows),

@@ -64,6 +64,10 @@ pub struct Policy {
     /// documentation), `analyses` (by third parties), `seed`, `ours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// Who decides whether the policy acts as it is written here, if those who would ship it cannot: `provider`. Such a policy is
+    /// replayed, but never recommended. Default: none, its user decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<DecidedBy>,
     /// Known bugs of the original that the policy reproduces on purpose, and other differences; default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quirks: Vec<String>,
@@ -100,6 +104,14 @@ pub struct Policy {
     /// Index into `Study::summarizers`, the list of summarizers. Not read from the policy file: the run chooses the summarizer.
     #[serde(skip)]
     pub summarizer: usize,
+}
+
+/// Who decides about a policy that its user cannot switch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecidedBy {
+    /// The provider of the model: by a configuration that is not public.
+    Provider,
 }
 
 /// How a harness uses the provider's prompt cache. Has no effect with providers that need no cache breakpoints.

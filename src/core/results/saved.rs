@@ -27,6 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::request::ShownRequest;
+use crate::engine::policy::DecidedBy;
 use crate::findings::Finding;
 
 pub use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
@@ -188,6 +189,9 @@ pub struct PolicyText {
     pub name: String,
     /// The policy as TOML, with the settings from the command line.
     pub toml: String,
+    /// Who decides whether the policy acts, if its user cannot: it is never recommended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<DecidedBy>,
     /// Known bugs of the original, which the policy reproduces.
     #[serde(alias = "quirks", default, skip_serializing_if = "Vec::is_empty")]
     pub known_bugs: Vec<String>,
@@ -329,7 +333,7 @@ mod tests {
             }],
             misses: vec![MissRow { policy: "p".into(), fact: "\u{202e}".into(), weight: 1e-9, ..MissRow::default() }],
             calibrations: vec![CalibrationRow { model: "m".into(), result: 0.35, ..CalibrationRow::default() }],
-            policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), known_bugs: vec![] }],
+            policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), ..PolicyText::default() }],
             notes: vec![ResultNote { path: "a.jsonl".into(), line: Some(3), what: "not JSON".into() }],
             ..Results::of_this_program()
         };

@@ -114,7 +114,7 @@ mod tests {
         results.study = study(r#"{"window":100000,"tokenizer":"o200k"}"#);
         assert_eq!(arguments(&results, "claude-code"), "-p claude-code --window 100000 --tokenizer o200k");
         results.policies =
-            vec![PolicyText { name: "claude-code".into(), toml: "name = \"claude-code\"\n".into(), known_bugs: vec![] }];
+            vec![PolicyText { name: "claude-code".into(), toml: "name = \"claude-code\"\n".into(), ..PolicyText::default() }];
         results.study = None;
         assert_eq!(arguments(&results, "claude-code"), "-p policy.toml");
     }

@@ -81,7 +81,7 @@ mod tests {
     use crate::results::saved::PolicyText;
 
     fn of(name: &str, toml: String) -> Vec<(String, String)> {
-        let policies = vec![PolicyText { name: name.into(), toml, known_bugs: vec![] }];
+        let policies = vec![PolicyText { name: name.into(), toml, ..PolicyText::default() }];
         parameters(&Results { policies, ..Results::default() }, name)
     }
 

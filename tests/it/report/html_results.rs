@@ -162,7 +162,7 @@ fn miss(policy: &str) -> MissRow {
 
 fn text(policy: &str) -> PolicyText {
     let toml = format!("name = \"{policy}\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n");
-    PolicyText { name: policy.into(), toml, known_bugs: vec!["counts characters".into()] }
+    PolicyText { name: policy.into(), toml, known_bugs: vec!["counts characters".into()], ..PolicyText::default() }
 }
 
 fn comparisons(names: &[String], policy: &str) -> Vec<ComparisonRow> {

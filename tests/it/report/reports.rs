@@ -88,6 +88,7 @@ fn hostile() -> Results {
         name: name.into(),
         toml: format!("name = {name:?}\n"),
         known_bugs: quirks.iter().map(|quirk| (*quirk).to_owned()).collect(),
+        ..PolicyText::default()
     };
     Results {
         version: VERSION,
@@ -304,7 +305,7 @@ fn nine_policies() -> Results {
         .collect();
     let layers =
         names.map(|name| LayerRow { policy: name.into(), layer: long.clone(), note: Some(long.clone()), ..LayerRow::default() });
-    let quirks = names.map(|name| PolicyText { name: name.into(), toml: String::new(), known_bugs: vec![long.clone()] });
+    let quirks = names.map(|name| PolicyText { name: name.into(), known_bugs: vec![long.clone()], ..PolicyText::default() });
     let kept = names
         .map(|name| [kept_rows(name), vec![KeptRow { grouped_by: long.clone().into(), ..kept_rows(name)[0].clone() }]].concat());
     let wide = "大".repeat(70);

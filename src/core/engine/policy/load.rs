@@ -189,6 +189,7 @@ pub(super) const POLICY_SETTINGS: &[&str] = &[
     "source",
     "date",
     "evidence",
+    "decided_by",
     "quirks",
     "messages",
     "meter",
