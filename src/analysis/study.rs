@@ -61,6 +61,8 @@ pub const MAX_RESIDUAL: f64 = 0.15;
 pub struct Study {
     /// In the order of the reports.
     pub policies: Vec<Policy>,
+    /// Names of policies that are replayed only because others are compared with them: they have no findings.
+    pub references: Vec<String>,
     /// The policy that `tokens.saved` and `cost.ratio` compare with. It has rows only if it is one of the policies too.
     pub baseline: Policy,
     /// Token counter of the report.
@@ -122,6 +124,7 @@ impl Study {
     pub fn new(policies: Vec<Policy>) -> Self {
         Self {
             policies,
+            references: Vec::new(),
             baseline: Policy::keep_all(),
             counter: TokenCounter::Own,
             window: None,

@@ -1,14 +1,24 @@
 //! Which of the replayed policies to ship. The guide's page `verdict` explains the rules to users.
 //!
-//! A policy is fit if an API refuses few of its requests, if it costs less than the baseline, and if few of the facts that the agent
-//! used again are lost for good. Of the fit policies, those whose saving is proven come first. Of these the compromise between cost
-//! and facts in context is chosen, as in a [sweep](super::sweep).
+//! A policy is fit if its user can switch it on, if an API refuses few of its requests, if it costs less than the
+//! [yardstick](Yardstick), and if few of the facts that the agent used again are lost for good. Of the fit policies, those whose saving
+//! is proven come first. Of these the compromise between cost and facts in context is chosen, as in a [sweep](super::sweep).
+
+mod ties;
+mod yardstick;
+
+use std::collections::HashSet;
 
 use super::sweep::{Member, is_sendable, minimax_choice};
 use crate::metrics::column::Direction;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
+
+pub use ties::{Ties, Winner, ties};
+pub use yardstick::Yardstick;
+
+use yardstick::Intervals;
 
 /// Largest share of the facts used again that a fit policy may lose for good. One in twenty is our choice: in recordings, policies that
 /// clear or move tool results lose less, and policies that drop messages lose more.
@@ -17,9 +27,10 @@ pub const MAX_LOST: f64 = 0.05;
 /// What to ship, and how each policy compares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict<'a> {
-    /// The policy that costs are compared with.
-    pub baseline: &'a str,
-    /// The chosen policy, the other fit ones, the unfit ones, each by cost; then the recorded session, then the baseline.
+    /// What costs are compared with.
+    pub yardstick: Yardstick<'a>,
+    /// The chosen policy, the other fit ones, the unfit ones, each by cost; then the recorded session, the yardstick and no
+    /// compaction.
     pub standings: Vec<Standing<'a>>,
     pub choice: Choice,
 }
@@ -29,10 +40,12 @@ pub struct Verdict<'a> {
 pub struct Standing<'a> {
     pub summary: &'a Summary,
     pub role: Role,
-    /// Why it is not fit to be shipped; empty for the baseline and the recorded session.
+    /// What costs are compared with; `None` if there is nothing.
+    yardstick: Option<&'a Summary>,
+    /// Why it is not fit to be shipped; empty for the yardstick, the recorded session and no compaction that does not fit.
     pub flaws: Vec<Flaw>,
-    /// Whether the whole interval of its cost is below the cost of the baseline.
-    pub is_proven: bool,
+    /// The 95 % interval of its cost as a share of the yardstick's; `None` with fewer than six sessions.
+    pub interval: Option<[f64; 2]>,
     /// Requests that are malformed as they were recorded, whatever a policy does; 0 if the results do not say.
     pub malformed_as_recorded: u64,
 }
@@ -40,11 +53,13 @@ pub struct Standing<'a> {
 /// Why a policy is not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
+    /// Its user cannot switch it on: the provider decides whether it acts.
+    NotYours,
     /// An API would refuse too many of its requests, because the policy made them malformed.
     Malformed,
     /// Too many of its requests do not fit the context window.
     Overflows,
-    /// It costs as much as the baseline, or more.
+    /// It costs as much as the yardstick, or more.
     CostsMore,
     /// It loses too many facts for good.
     LosesFacts,
@@ -59,66 +74,94 @@ pub enum Choice {
     Ship,
     /// The first policy is the best fit one, but its saving may be chance.
     Unproven,
+    /// The first policy is the best fit one, but there is nothing to compare its cost with.
+    NoYardstick,
     /// No policy is fit.
     NoneFit,
-    /// Only the baseline, the recorded session or bounds were replayed.
+    /// Only the yardstick, the recorded session or bounds were replayed.
     NothingToChoose,
 }
 
 /// Judges the policies of a replay. `None` if there are no results.
 pub fn verdict(results: &Results) -> Option<Verdict<'_>> {
-    let baseline = baseline(results)?;
-    let is_baseline = |summary: &Summary| summary.policy == baseline && summary.role() != Role::Oracle;
-    let is_replayed = |summary: &&Summary| is_baseline(summary) || !summary.role().is_bound();
-    let uncompacted = results.summary.iter().find(|summary| summary.role() == Role::KeepAll);
+    let yardstick = Yardstick::of(results)?;
+    let intervals = Intervals::new(results, yardstick);
+    let guesses = guesses(results);
+    let (standings, choice) = judge(&results.summary, &yardstick, &guesses, |standing| intervals.of(standing.summary));
+    Some(Verdict { yardstick, standings, choice })
+}
+
+/// The policies that their users cannot switch on.
+fn guesses(results: &Results) -> HashSet<&str> {
+    results.policies.iter().filter(|policy| policy.decided_by.is_some()).map(|policy| policy.name.as_str()).collect()
+}
+
+/// Applies the rules to these totals.
+fn judge<'a>(
+    summaries: &'a [Summary],
+    yardstick: &Yardstick,
+    guesses: &HashSet<&str>,
+    interval: impl Fn(&Standing) -> Option<[f64; 2]>,
+) -> (Vec<Standing<'a>>, Choice) {
+    let reference = summaries.iter().find(|summary| yardstick.role_of(summary) == Role::Baseline);
+    let uncompacted = summaries.iter().find(|summary| summary.role() == Role::KeepAll);
     let malformed_as_recorded = uncompacted.map_or(0, |summary| count(summary, broken::REQUESTS));
-    let standing = |summary| Standing::new(summary, baseline, malformed_as_recorded);
-    let mut standings: Vec<Standing> = results.summary.iter().filter(is_replayed).map(standing).collect();
+    let standing = |summary: &'a Summary| {
+        let role = yardstick.role_of(summary);
+        let plain = Standing { summary, role, yardstick: reference, flaws: vec![], interval: None, malformed_as_recorded };
+        let is_candidate = role == Role::Candidate;
+        let flaws = if is_candidate { plain.found_flaws(guesses.contains(plain.policy())) } else { Vec::new() };
+        let judged = Standing { flaws, ..plain };
+        Standing { interval: interval(&judged), ..judged }
+    };
+    let mut standings: Vec<Standing> = summaries.iter().filter(|summary| yardstick.has_row(summary)).map(standing).collect();
     standings.sort_by(|a, b| {
         let place = |standing: &Standing| (standing.role, !standing.flaws.is_empty());
         place(a).cmp(&place(b)).then(a.cost_order().total_cmp(&b.cost_order()))
     });
     let candidates = standings.iter().filter(|standing| standing.role == Role::Candidate).count();
     let fit = standings.iter().filter(|standing| standing.is_fit()).count();
-    let proven = standings[..fit].iter().any(|standing| standing.is_proven);
+    let proven = standings[..fit].iter().any(Standing::is_proven);
     let choice = match (candidates, fit) {
         (0, _) => Choice::NothingToChoose,
         (_, 0) => Choice::NoneFit,
+        _ if reference.is_none() => Choice::NoYardstick,
         _ if proven => Choice::Ship,
         _ => Choice::Unproven,
     };
-    if let Some(best) = compromise(&standings[..fit], proven) {
+    if let Some(best) = compromise(&standings[..fit], reference, proven) {
         standings[..=best].rotate_right(1);
     }
-    Some(Verdict { baseline, standings, choice })
-}
-
-/// The baseline of a study; `keep-all`, which never compacts, if the results do not name one.
-fn baseline(results: &Results) -> Option<&str> {
-    let spec = results.study.as_ref().and_then(|study| study.spec.get("baseline")?.as_str());
-    let named = results.comparisons.first().map(|row| row.against.as_str()).or(spec);
-    let names = || results.summary.iter().filter(|summary| summary.role() != Role::Oracle).map(|summary| summary.policy.as_str());
-    let keep_all = || names().find(|name| Role::of(name) == Role::KeepAll);
-    names().find(|name| Some(*name) == named).or_else(keep_all).or_else(|| names().next())
+    (standings, choice)
 }
 
 /// Returns the index of the compromise between cost and facts, of those with a proven saving if any has one.
-fn compromise(fit: &[Standing], only_proven: bool) -> Option<usize> {
+fn compromise(fit: &[Standing], yardstick: Option<&Summary>, only_proven: bool) -> Option<usize> {
     let objective = |column: &'static str, better| Objective { column: column.into(), better, epsilon: 0.0 };
     let objectives = [objective(cost::RATIO, Direction::Lower), objective(retention::HIT, Direction::Higher)];
-    let member = |standing: &Standing| Member::new(&objectives, false, "", &standing.summary.values);
-    let eligible: Vec<usize> = (0..fit.len()).filter(|at| fit[*at].is_proven || !only_proven).collect();
-    let members: Vec<Member> = eligible.iter().map(|at| member(&fit[*at])).collect();
-    // The baseline costs 1 and keeps everything.
-    let baseline = Member { policy: "", is_unchanged: true, totals: vec![Some(1.0), Some(1.0)] };
-    let range = [&members[..], &[baseline]].concat();
+    let member = |summary: &Summary| Member::new(&objectives, false, "", &summary.values);
+    let eligible: Vec<usize> = (0..fit.len()).filter(|at| fit[*at].is_proven() || !only_proven).collect();
+    let members: Vec<Member> = eligible.iter().map(|at| member(fit[*at].summary)).collect();
+    let range: Vec<Member> = members.iter().cloned().chain(yardstick.map(member)).collect();
     minimax_choice(&objectives, &members, &range).map(|at| eligible[at])
 }
 
+impl Choice {
+    /// Whether the answer names the first policy.
+    fn names_a_policy(self) -> bool {
+        matches!(self, Self::Ship | Self::Unproven | Self::NoYardstick)
+    }
+}
+
 impl<'a> Verdict<'a> {
+    /// Returns the row of a policy.
+    pub fn standing(&self, policy: &str) -> Option<&Standing<'a>> {
+        self.standings.iter().find(|standing| standing.policy() == policy)
+    }
+
     /// The policy that is named by the answer, if there is one.
     pub fn chosen(&self) -> Option<&Standing<'a>> {
-        self.standings.first().filter(|_| matches!(self.choice, Choice::Ship | Choice::Unproven))
+        self.standings.first().filter(|_| self.choice.names_a_policy())
     }
 
     /// The candidates, the chosen one first.
@@ -133,20 +176,13 @@ impl<'a> Verdict<'a> {
 }
 
 impl<'a> Standing<'a> {
-    fn new(summary: &'a Summary, baseline: &str, malformed_as_recorded: u64) -> Self {
-        let role = if summary.policy == baseline { Role::Baseline } else { summary.role() };
-        let is_proven = summary.intervals.entry(cost::RATIO).is_some_and(|[_, high]| *high < 1.0);
-        let standing = Self { summary, role, flaws: Vec::new(), is_proven, malformed_as_recorded };
-        let flaws = if role == Role::Candidate { standing.found_flaws() } else { Vec::new() };
-        Self { flaws, ..standing }
-    }
-
-    fn found_flaws(&self) -> Vec<Flaw> {
+    fn found_flaws(&self, is_guess: bool) -> Vec<Flaw> {
         let requests = self.requests();
         let flaws = [
+            (Flaw::NotYours, is_guess),
             (Flaw::Malformed, !is_sendable(self.malformed_by_policy(), requests)),
             (Flaw::Overflows, !is_sendable(self.overflows(), requests)),
-            (Flaw::NoCost, self.cost_ratio().is_none()),
+            (Flaw::NoCost, self.summary.values.get(cost::RATIO).is_none()),
             (Flaw::CostsMore, self.cost_ratio().is_some_and(|ratio| ratio >= 1.0)),
             (Flaw::LosesFacts, self.lost().is_some_and(|lost| lost > MAX_LOST)),
         ];
@@ -163,13 +199,30 @@ impl<'a> Standing<'a> {
         self.role == Role::Candidate && self.flaws.is_empty()
     }
 
-    fn cost_order(&self) -> f64 {
-        self.cost_ratio().unwrap_or(f64::INFINITY)
+    /// Whether the whole interval of its cost is below the cost of the yardstick.
+    pub fn is_proven(&self) -> bool {
+        self.interval.is_some_and(|[_, high]| high < 1.0)
     }
 
-    /// Its cost as a share of the baseline's.
+    fn cost_order(&self) -> f64 {
+        self.summary.values.get(cost::RATIO).unwrap_or(f64::INFINITY)
+    }
+
+    /// Its cost as a share of the yardstick's; `None` if there is none.
     pub fn cost_ratio(&self) -> Option<f64> {
-        self.summary.values.get(cost::RATIO)
+        self.against_yardstick(|summary| summary.values.get(cost::RATIO))
+    }
+
+    /// Divides a total by that of the yardstick.
+    pub fn against_yardstick(&self, total: impl Fn(&Summary) -> Option<f64>) -> Option<f64> {
+        let theirs = total(self.yardstick?).filter(|theirs| *theirs > 0.0)?;
+        Some(total(self.summary)? / theirs)
+    }
+
+    /// Its cost and that of the yardstick in dollars, if both are known.
+    pub fn dollars(&self) -> Option<(f64, f64)> {
+        let usd = |summary: &Summary| summary.values.get(cost::USD).filter(|usd| *usd > 0.0);
+        Some((usd(self.summary)?, usd(self.yardstick.filter(|_| self.role != Role::Baseline)?)?))
     }
 
     /// Share of the facts used again that are lost for good.

@@ -7,7 +7,7 @@ use super::prices::{LoadedPrices, load_prices};
 use super::record::{hash_of_files, record};
 use super::{ModelRequest, Resources, StudySpec};
 use crate::analysis::study::{NamedSummarizer, Study, expand_variants, with_bounds};
-use crate::engine::policy::Policy;
+use crate::engine::policy::{KEEP_ALL, Policy, RECORDED};
 use crate::engine::summarizer;
 use crate::llm::client::Address;
 use crate::metrics::prices::Prices;
@@ -80,11 +80,13 @@ impl StudySpec {
         let policies = self.with_settings(&sources)?;
         let LoadedPrices { prices, priced_as, text } = load_prices(self.prices.as_deref(), resources)?;
         let summarizers = self.load_summarizers(resources, &prices)?;
-        let mut replayed = policies.clone();
+        let (mut replayed, mut references) = (policies.clone(), Vec::new());
         if self.bounds {
-            if summarizers.len() > 1 && replayed.iter().all(|policy| Role::of(&policy.name) != Role::Recorded) {
-                // Its summaries are the recorded ones, which the others are compared with.
+            let is_missing = replayed.iter().all(|policy| Role::of(&policy.name) != Role::Recorded);
+            // A verdict compares with what was recorded. Summarizers are compared with its summaries.
+            if is_missing && (summarizers.len() > 1 || self.sweep.is_none() && self.baseline == KEEP_ALL) {
                 replayed.push(Policy::recorded());
+                references.push(RECORDED.to_owned());
             }
             replayed = with_bounds(replayed);
         }
@@ -95,6 +97,7 @@ impl StudySpec {
         let record = record(self, hash_of_files(texts));
         let policies = expand_variants(policies, &summarizers);
         let study = Study {
+            references,
             baseline,
             counter: self.tokenizer,
             window: self.window,

@@ -85,7 +85,7 @@ impl BaselineComparison<'_> {
         }
         compared.rows.insert(0, row);
         // The bounds exist only for comparison: their findings are not mistakes.
-        if study.findings && !Role::of(&policy.name).is_bound() {
+        if study.findings && !Role::of(&policy.name).is_bound() && !study.references.contains(&policy.name) {
             let window = study.window_of(self.prepared, policy);
             compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
                 findings::detect(self.transcript, replay)

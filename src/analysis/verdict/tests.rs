@@ -1,5 +1,8 @@
 use super::*;
-use crate::results::saved::{ColumnId, Intervals};
+use crate::engine::policy::DecidedBy;
+use crate::metrics::metric::columns;
+use crate::results::saved::{ColumnId, Intervals, LayerRow, PolicyText, Row, summarise};
+use crate::results::stats::{Resamples, halves};
 
 /// One policy of 1,000 requests.
 struct Case {
@@ -133,7 +136,147 @@ fn baseline_may_be_any_policy() {
     let spec = serde_json::Map::from_iter([("baseline".to_owned(), "own".into())]);
     results.study = Some(crate::results::saved::StudyRecord { spec, ..Default::default() });
     let verdict = verdict(&results).expect("results");
-    assert_eq!(verdict.baseline, "own");
+    assert_eq!(verdict.yardstick.policy, Some("own"));
     let names: Vec<&str> = verdict.standings.iter().map(Standing::policy).collect();
     assert_eq!(names, ["new", "own"]);
+}
+
+/// `recorded` compacted.
+fn with_recorded_compactions(results: Results) -> Results {
+    let row = |policy: &str, fired| LayerRow { policy: policy.to_owned(), fired, ..LayerRow::default() };
+    Results { layers: vec![row("fit", 9), row("recorded", 1)], ..results }
+}
+
+fn roles(results: &Results) -> (Choice, Option<&str>, Vec<(&str, Role)>) {
+    let verdict = verdict(results).expect("results");
+    let rows = verdict.standings.iter().map(|standing| (standing.policy(), standing.role)).collect();
+    (verdict.choice, verdict.yardstick.policy, rows)
+}
+
+/// With compactions in the record its runs are the yardstick, whether no compaction fits or not; without any, no compaction is, if
+/// all of its requests fit.
+#[test]
+fn yardstick_is_what_the_person_has() {
+    let results_of = |overflows: f64| {
+        let mut results = results(&[case("fit", 0.5, 0.9), case("recorded", 0.8, 1.0)]);
+        results.summary[0].values.set(overflow::FAILED_CALLS, Some(overflows));
+        results
+    };
+    let (fit, recorded) = (("fit", Role::Candidate), ("recorded", Role::Recorded));
+    let compacted = with_recorded_compactions(results_of(1.0));
+    let rows = vec![fit, ("recorded", Role::Baseline), ("keep-all", Role::KeepAll)];
+    assert_eq!(roles(&compacted), (Choice::Unproven, Some("recorded"), rows));
+    let compacted_early = with_recorded_compactions(results_of(0.0));
+    let rows = vec![fit, ("keep-all", Role::Candidate), ("recorded", Role::Baseline)];
+    assert_eq!(roles(&compacted_early), (Choice::Unproven, Some("recorded"), rows));
+    let rows = vec![fit, recorded, ("keep-all", Role::Baseline)];
+    assert_eq!(roles(&results_of(0.0)), (Choice::Ship, Some("keep-all"), rows));
+    let rows = vec![fit, recorded, ("keep-all", Role::KeepAll)];
+    assert_eq!(roles(&results_of(1.0)), (Choice::NoYardstick, None, rows));
+}
+
+/// `dear` costs less than no compaction, .9, and more than the recorded runs, .8; `fit` costs .5 ÷ .8.
+#[test]
+fn costs_are_shares_of_the_yardstick() {
+    let cases = [case("fit", 0.5, 0.9), case("dear", 0.9, 0.9), case("recorded", 0.8, 1.0)];
+    let mut results = with_recorded_compactions(results(&cases));
+    results.summary[0].values.set(overflow::FAILED_CALLS, Some(1.0));
+    let verdict = verdict(&results).expect("results");
+    let row = |policy: &str| verdict.standing(policy).expect(policy);
+    assert_eq!((row("fit").cost_ratio(), &row("fit").flaws[..]), (Some(0.625), &[][..]));
+    assert_eq!((row("dear").cost_ratio(), &row("dear").flaws[..]), (Some(1.125), &[Flaw::CostsMore][..]));
+    assert_eq!(row("recorded").cost_ratio(), Some(1.0));
+    // The intervals of the results are against no compaction, and there are no sessions to compute others from.
+    assert_eq!((row("fit").interval, row("fit").is_proven()), (None, false));
+}
+
+#[test]
+fn policy_that_its_user_cannot_switch_on_never_wins() {
+    let mut results = results(&[case("guess", 0.3, 0.99), case("fit", 0.9, 0.9)]);
+    let text = |name: &str, decided_by| PolicyText { name: name.to_owned(), decided_by, ..PolicyText::default() };
+    results.policies = vec![text("guess", Some(DecidedBy::Provider)), text("fit", None)];
+    let judged = verdict(&results).expect("results");
+    assert_eq!((judged.standings[0].policy(), &judged.standings[1].flaws[..]), ("fit", &[Flaw::NotYours][..]));
+    results.policies[0].decided_by = None;
+    assert_eq!(verdict(&results).expect("results").standings[0].policy(), "guess");
+}
+
+/// Ten sessions that cost 1 without compaction and .8 as recorded. `odd` costs .3 in odd sessions and .7 in even ones, `even` the
+/// other way round, and in the last session `even` costs .1 more: so `odd` wins by a hair.
+fn two_that_differ() -> Results {
+    let row = |session: usize, policy: &str, cost: f64| {
+        let values = [
+            (tokens::CALLS, 100.0),
+            ("cost.nominal", cost),
+            ("cost.baseline_nominal", 1.0),
+            ("kept.weight", 10.0),
+            (retention::HIT, 0.9),
+            (retention::HARD, 0.01),
+            (broken::REQUESTS, 0.0),
+            (overflow::FAILED_CALLS, if policy == "keep-all" { 1.0 } else { 0.0 }),
+        ];
+        Row {
+            transcript: format!("{session}.jsonl"),
+            conversation: "main".to_owned(),
+            recording: Default::default(),
+            policy: policy.to_owned(),
+            bound_of: None,
+            values: values.into_iter().map(|(id, value)| (ColumnId::Borrowed(id), Some(value))).collect(),
+        }
+    };
+    let rows = |session: usize| {
+        let [odd, even] = if session % 2 == 1 { [0.3, 0.7] } else { [0.7, 0.3] };
+        let even = if session == 9 { even + 0.1 } else { even };
+        [("keep-all", 1.0), ("odd", odd), ("even", even), ("recorded", 0.8)].map(|(policy, cost)| row(session, policy, cost))
+    };
+    let rows: Vec<Row> = (0..10).flat_map(rows).collect();
+    with_recorded_compactions(Results { summary: summarise(&columns(), &rows), columns: columns(), rows, ..Results::default() })
+}
+
+/// The halves have five sessions, too few for intervals: each is judged as if it were all sessions.
+#[test]
+fn winners_of_halves_are_those_of_their_own_verdicts() {
+    let results = two_that_differ();
+    let whole = verdict(&results).expect("results");
+    assert_eq!((whole.choice, whole.standings[0].policy()), (Choice::Ship, "odd"));
+    let slow = halves(10, 5, 1).into_iter().filter(|half| {
+        let is_in = |row: &&Row| half[row.transcript.trim_end_matches(".jsonl").parse::<usize>().expect("a number")];
+        let rows: Vec<Row> = results.rows.iter().filter(is_in).cloned().collect();
+        let part = Results { summary: summarise(&columns(), &rows), rows, ..results.clone() };
+        verdict(&part).expect("results").standings[0].policy() == "even"
+    });
+    let ties = ties(&results, &whole).expect("ten sessions");
+    assert_eq!((ties.halves, ties.resamples, ties.others.len()), (10, 100, 1));
+    let even = &ties.others[0];
+    assert_eq!((even.policy, even.halves), (Some("even"), slow.count()));
+    // Halves with more odd sessions are as many as those with more even ones.
+    assert_eq!(even.halves, 5);
+    // In a resample with as many odd sessions as even ones, `even` costs no more only if the last session is not in it.
+    let drawn = Resamples::new(10, 100, 1);
+    let excess = |at: usize| (0..10).map(|session| drawn.counts(session)[at] * [1.0, -1.0][session % 2]).sum::<f32>();
+    let more_even = (0..100).filter(|at| excess(*at) > 0.0).count();
+    let as_many = (0..100).filter(|at| excess(*at) == 0.0 && drawn.counts(9)[*at] == 0.0).count();
+    assert!((more_even..=more_even + as_many).contains(&even.resamples), "{more_even} {as_many} {}", even.resamples);
+}
+
+/// The interval is of Σ cost ÷ Σ recorded cost, by session: 5 ÷ 8.
+#[test]
+fn intervals_are_paired_with_the_recorded_runs() {
+    let results = two_that_differ();
+    let whole = verdict(&results).expect("results");
+    let odd = whole.standing("odd").expect("a row");
+    assert!(odd.cost_ratio().is_some_and(|ratio| (ratio - 0.625).abs() < 1e-12));
+    let [low, high] = odd.interval.expect("ten sessions");
+    // Shares of .375 and .875 by turns: the standard error is .25 ÷ √9, and t of 9 degrees of freedom 2.262.
+    let half = 2.262_157 * 0.25 / 3.0;
+    assert!(low <= 0.625 - half + 1e-5 && high >= 0.625 + half - 1e-5 && low > 0.3 && high < 1.0, "{low} {high}");
+    assert_eq!(whole.standing("recorded").expect("a row").interval, Some([1.0, 1.0]));
+}
+
+#[test]
+fn few_sessions_have_no_ties() {
+    let mut results = two_that_differ();
+    results.rows.retain(|row| row.transcript.as_str() < "5");
+    let whole = verdict(&results).expect("results");
+    assert_eq!(ties(&results, &whole), None);
 }

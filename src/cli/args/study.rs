@@ -23,9 +23,18 @@ use crate::cli::file_uses::FileUses;
 /// Means every preset but the bounds, which are in each comparison anyway.
 const ALL: &str = "all";
 
-/// What is replayed if no policy is named: what was recorded, and one preset for each way to compact that is in wide use.
-const SHORT_LIST: [&str; 7] =
-    [RECORDED, "claude-code", "claude-code-cached-mc", "anthropic-clear", "observation-mask", "sliding-window", "lcc-s08-late"];
+/// What is replayed if no policy is named: what was recorded, the presets of the harnesses whose sessions are found without a path,
+/// and one preset for each way to compact that is in wide use.
+const SHORT_LIST: [&str; 8] = [
+    RECORDED,
+    "claude-code",
+    "codex-cli",
+    "claude-code-cached-mc",
+    "anthropic-clear",
+    "observation-mask",
+    "sliding-window",
+    "lcc-s08-late",
+];
 
 /// The presets that a user may want to replay: without the bounds.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {

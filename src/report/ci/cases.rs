@@ -3,12 +3,21 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::findings::{Case, Finding};
-use crate::results::saved::Results;
+use crate::results::Role;
+use crate::results::saved::{Results, Row};
 
 /// Returns no cases if `--findings` was not given, because a run without checks must not look like a pass.
 pub fn cases(results: &Results) -> Vec<Case> {
     let mut known = BTreeSet::new();
-    let replayed = results.rows.iter().filter(|row| !row.role().is_bound());
+    // Nothing is checked of the recorded runs if they are only compared with.
+    let named = results.study.as_ref().and_then(|study| study.spec.get("policies")?.as_array());
+    let is_checked = |row: &&Row| match row.role() {
+        Role::Recorded => named.is_none_or(|named| {
+            named.iter().filter_map(|policy| policy.as_str()).any(|policy| Role::of(policy) == Role::Recorded)
+        }),
+        role => !role.is_bound(),
+    };
+    let replayed = results.rows.iter().filter(is_checked);
     let replayed = replayed.map(|row| (row.transcript.as_str(), row.policy.as_str())).filter(|pair| known.insert(*pair));
     let mut by_path_and_id: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
     for finding in &results.findings {

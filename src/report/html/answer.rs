@@ -60,26 +60,29 @@ struct Tile {
     today: Option<String>,
 }
 
-/// Draws the numbers of the chosen policy beside those of the recorded session, else of the baseline.
+/// Draws the numbers of the chosen policy beside those of the recorded session, else of the yardstick.
 fn tiles(results: &Results, roles: &Roles) -> Markup {
     let of = |policy: &str| roles.in_order.iter().find(|summary| summary.policy == policy).map(|summary| &summary.values);
     let mut candidates = roles.in_order.iter().map(|summary| summary.policy.as_str()).filter(|policy| roles.is_candidate(policy));
     // Of several policies of which none is fit, no one is better than the others.
     let only = candidates.next().filter(|_| candidates.next().is_none());
     let chosen = roles.chosen.or(only);
-    let (Some(chosen), Some(own)) = (chosen, chosen.and_then(of)) else { return Markup::default() };
+    let Some(chosen) = chosen else { return Markup::default() };
     let unchanged = results.sweep.as_ref().and_then(|sweep| sweep.configurations.iter().find(|row| row.policy == chosen));
     let unchanged = unchanged.map(|row| row.of.as_str()).filter(|of| *of != chosen);
     let recorded = roles.in_order.iter().find(|summary| summary.role() == Role::Recorded).map(|summary| summary.policy.as_str());
-    let today = [unchanged, recorded, Some(roles.baseline)].into_iter().flatten().find(|policy| of(policy).is_some());
+    let today = [unchanged, recorded, roles.yardstick].into_iter().flatten().find(|policy| of(policy).is_some());
     let today = today.filter(|today| *today != chosen);
+    let side = |policy: &str| Some((roles.cost_ratio(policy), of(policy)?));
+    let (Some(own), name) = (side(chosen), today) else { return Markup::default() };
+    let today = today.and_then(side);
     html! {
         dl class="tiles" {
-            @for tile in numbers(own, today.and_then(of)) {
+            @for tile in numbers(&own, today.as_ref()) {
                 div {
                     dt { (tile.name) }
                     dd { (tile.value) }
-                    @if let (Some(today), Some(name)) = (tile.today, today) { dd class="today" { (brief(name, roles)) ": " (today) } }
+                    @if let (Some(today), Some(name)) = (tile.today, name) { dd class="today" { (brief(name, roles)) ": " (today) } }
                 }
             }
         }
@@ -95,15 +98,18 @@ fn brief<'a>(policy: &'a str, roles: &Roles) -> Cow<'a, str> {
     }
 }
 
-fn numbers(own: &Values, today: Option<&Values>) -> Vec<Tile> {
-    let tile = |name, show: &dyn Fn(&Values) -> String| Tile { name, value: show(own), today: today.map(show) };
-    let share = |id: &'static str| move |values: &Values| number_format::value(Unit::Share, values.get(id));
+/// The cost as a share of the yardstick's, and the totals.
+type Side<'a> = (Option<f64>, &'a Values);
+
+fn numbers(own: &Side, today: Option<&Side>) -> Vec<Tile> {
+    let tile = |name, show: &dyn Fn(&Side) -> String| Tile { name, value: show(own), today: today.map(show) };
+    let share = |id: &'static str| move |(_, values): &Side| number_format::value(Unit::Share, values.get(id));
     vec![
-        tile("cost", &|values| values.get(cost::USD).map_or(number_format::MISSING.to_owned(), money)),
-        tile("change of the cost", &|values| change(values.get(cost::RATIO))),
-        tile("tokens sent", &|values| change(values.get(tokens::SAVED).map(|saved| 1.0 - saved))),
+        tile("cost", &|(_, values)| values.get(cost::USD).map_or(number_format::MISSING.to_owned(), money)),
+        tile("change of the cost", &|(ratio, _)| change(*ratio)),
+        tile("tokens sent", &|(_, values)| change(values.get(tokens::SAVED).map(|saved| 1.0 - saved))),
         tile("facts in context", &share(retention::HIT)),
         tile("facts lost for good", &share(retention::HARD)),
-        tile("requests refused", &|values| number_format::value(Unit::Count, refused(values))),
+        tile("requests refused", &|(_, values)| number_format::value(Unit::Count, refused(values))),
     ]
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::analysis::study::KEEP_ALL;
-use crate::analysis::verdict::{Choice, Standing, verdict};
+use crate::analysis::verdict::{Choice, Flaw, Standing, verdict};
 use crate::metrics::metric::cost;
 use crate::report::screen::remark;
 use crate::results::Role;
@@ -15,8 +15,11 @@ pub struct Roles<'a> {
     pub chosen: Option<&'a str>,
     /// What the chosen policy is called.
     pub praise: &'static str,
-    /// What costs are compared with.
+    /// What `cost.ratio` compares with.
     pub baseline: &'a str,
+    /// What the answer compares costs with, and the costs as shares of its.
+    pub yardstick: Option<&'a str>,
+    changes: HashMap<&'a str, f64>,
     /// The policies with their totals: the chosen one, those that may be used, those that must not, and what they are compared with.
     pub in_order: Vec<&'a Summary>,
     candidates: HashSet<&'a str>,
@@ -42,14 +45,17 @@ impl<'a> Roles<'a> {
             chosen: judged.as_ref().and_then(|verdict| verdict.chosen()).map(Standing::policy),
             praise: match judged.as_ref().map(|verdict| verdict.choice) {
                 Some(Choice::Ship) => "recommended",
+                Some(Choice::NoYardstick) => "best of these",
                 _ => "best, but not proven",
             },
-            baseline: judged.as_ref().map_or(KEEP_ALL, |verdict| verdict.baseline),
+            baseline: judged.as_ref().map_or(KEEP_ALL, |verdict| verdict.yardstick.study_baseline()),
+            yardstick: judged.as_ref().and_then(|verdict| verdict.yardstick.policy),
+            changes: standings().filter_map(|standing| Some((standing.policy(), standing.cost_ratio()?))).collect(),
             in_order: standings().map(|standing| standing.summary).chain(bounds).collect(),
             candidates: candidates().map(Standing::policy).collect(),
             unfit: candidates()
                 .filter(|standing| !standing.flaws.is_empty())
-                .map(|standing| (standing.policy(), remark(standing)))
+                .map(|standing| (standing.policy(), reason(standing)))
                 .collect(),
             sweep: None,
         }
@@ -72,6 +78,10 @@ impl<'a> Roles<'a> {
             chosen,
             praise: if sweep.held_out > 0 || sweep.keeps_unchanged() { "recommended" } else { "best, but not confirmed" },
             baseline: KEEP_ALL,
+            yardstick: Some(KEEP_ALL),
+            changes: replayed(results)
+                .filter_map(|summary| Some((summary.policy.as_str(), summary.values.get(cost::RATIO)?)))
+                .collect(),
             in_order,
             candidates,
             unfit: refused.map(|row| (row.policy.as_str(), "breaks a condition")).collect(),
@@ -87,6 +97,17 @@ impl<'a> Roles<'a> {
             Role::DropAll => "lower bound",
             _ => self.sweep.map_or(policy, |sweep| sweep.label(policy)),
         }
+    }
+
+    /// Its cost as a share of that of the yardstick.
+    pub fn cost_ratio(&self, policy: &str) -> Option<f64> {
+        self.changes.get(policy).copied()
+    }
+
+    /// The yardstick's `cost.ratio`.
+    pub fn yardstick_cost(&self) -> Option<f64> {
+        let yardstick = self.yardstick?;
+        self.in_order.iter().find(|summary| summary.policy == yardstick)?.values.get(cost::RATIO)
     }
 
     /// Whether a policy can be chosen: it is no bound, no baseline and not the recorded session.
@@ -107,6 +128,11 @@ impl<'a> Roles<'a> {
             _ => "",
         }
     }
+}
+
+/// Why a policy must not be used: the page has more room than the screen.
+fn reason(standing: &Standing) -> &'static str {
+    if standing.flaws.first() == Some(&Flaw::NotYours) { "if the provider did this" } else { remark(standing) }
 }
 
 /// The summaries of policies, without the bounds of each.

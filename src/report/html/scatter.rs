@@ -45,10 +45,10 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Option<Figure> {
     front.sort_by(|a, b| a.position.0.total_cmp(&b.position.0));
     let tooltip_columns = tooltip_columns(results, &axes);
     let drawing = html! {
-        (backdrop::tints(&axes, &window))
+        (backdrop::tints(&axes, &window, roles.yardstick_cost()))
         (plot::vertical_axis(&window.y, axes.y.unit, &axis_name(axes.y, roles)))
         (plot::horizontal_axis(&window.x, axes.x.unit, &axis_name(axes.x, roles), true))
-        (backdrop::no_compaction(&axes, &window))
+        (backdrop::references(&axes, &window, roles.yardstick_cost()))
         (backdrop::better(better(results, axes.x), better(results, axes.y)))
         @if front.len() > 1 {
             (plot::path("front", front.iter().map(|dot| at(dot.position))))

@@ -8,8 +8,7 @@ use super::super::number_format::{MISSING, count, grouped};
 use super::super::{Invocation, Layout};
 use super::{Prose, Screen, Step};
 use crate::analysis::spec::preset_text;
-use crate::analysis::verdict::{Standing, Verdict, verdict};
-use crate::metrics::metric::cost::{BASELINE_USD, USD};
+use crate::analysis::verdict::{Flaw, Standing, Verdict, verdict};
 use crate::report::table_model::compare::conversations_of;
 use crate::results::Role;
 use crate::results::saved::Results;
@@ -46,12 +45,17 @@ fn scope(results: &Results, verdict: &Verdict) -> Prose {
     Prose::new(format!("{}{of_sessions}, {calls}; {policies} replayed offline", plural(conversations, what)))
 }
 
-/// The baseline in a sentence.
-fn baseline(verdict: &Verdict) -> Prose {
-    if Role::of(verdict.baseline) == Role::KeepAll {
-        Prose::new("no compaction")
-    } else {
-        Prose::default().name(verdict.baseline)
+/// What costs are compared with, in a sentence.
+fn yardstick(verdict: &Verdict) -> Prose {
+    verdict.yardstick.policy.map_or_else(|| Prose::new("anything that could run"), named)
+}
+
+/// A policy in a sentence.
+fn named(policy: &str) -> Prose {
+    match Role::of(policy) {
+        Role::KeepAll => Prose::new("no compaction"),
+        Role::Recorded => Prose::new("your recorded runs"),
+        _ => Prose::default().name(policy),
     }
 }
 
@@ -71,12 +75,20 @@ pub fn money(usd: f64) -> String {
     }
 }
 
+/// Two amounts beside each other: `$174, not $232`, `both $227`.
+fn amounts(own: f64, other: f64) -> String {
+    let cents = |usd: f64| format!("${}", grouped(usd, 2));
+    let pair = |[own, other]: [String; 2]| (own != other).then(|| format!("{own}, not {other}"));
+    pair([own, other].map(money)).or_else(|| pair([own, other].map(cents))).unwrap_or_else(|| format!("both {}", money(own)))
+}
+
 fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
     let mut steps = Vec::new();
     // Saved results do not say where their transcripts are.
     if invocation.command != "report" {
         // Only a preset can be named without knowing its file, and a program has no settings to try.
-        let preset = verdict.candidates().next().filter(|first| preset_text(first.policy()).is_some());
+        let is_yours = |row: &&Standing| Role::of(row.policy()) == Role::Candidate && !row.flaws.contains(&Flaw::NotYours);
+        let preset = verdict.candidates().find(is_yours).filter(|first| preset_text(first.policy()).is_some());
         steps.push(match preset {
             Some(first) => Step::new(invocation.other("sweep", &format!("-p {}", first.policy())), "which of its settings"),
             None => Step::new(invocation.other(&invocation.command, "-p all"), "every preset beside each other"),
@@ -85,11 +97,4 @@ fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
     steps.push(Step::new(invocation.again("--show misses,cache,layers"), "some of the sections; --full: all of them"));
     steps.push(Step::new(invocation.again("--out report.html"), "the same with plots, for a browser"));
     steps
-}
-
-/// Returns whether dollars of both sides are known.
-fn dollars(standing: &Standing) -> Option<(f64, f64)> {
-    let value = |id: &str| standing.summary.values.get(id);
-    let (own, baseline) = (value(USD)?, value(BASELINE_USD)?);
-    (own > 0.0 && baseline > 0.0 && standing.role != Role::Baseline).then_some((own, baseline))
 }

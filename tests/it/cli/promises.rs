@@ -94,9 +94,9 @@ fn results_have_the_documented_form() {
         assert!(values.as_object().is_some_and(|values| values.keys().eq(&ids)), "{place}, {policy}: a value for every column");
     }
     let policies: Vec<_> = results["summary"].as_array().expect("a summary").iter().map(|of| &of["policy"]).collect();
-    let bounds = ["lcc-s08 · clairvoyant", "claude-code · clairvoyant"];
-    let expected = ["keep-all", "lcc-s08", bounds[0], "claude-code", bounds[1], "drop-all"];
-    assert_eq!(policies, expected, "the bounds stand in every comparison");
+    let bounds = ["lcc-s08 · clairvoyant", "claude-code · clairvoyant", "recorded · clairvoyant"];
+    let expected = ["keep-all", "lcc-s08", bounds[0], "claude-code", bounds[1], "recorded", bounds[2], "drop-all"];
+    assert_eq!(policies, expected, "the bounds and the recorded runs are in every comparison");
     for policy in results["policies"].as_array().expect("policies") {
         let text = policy["toml"].as_str().expect("a text");
         recompact::engine::policy::Policy::parse(text, "saved", &[]).expect("the effective policy is a policy");

@@ -44,7 +44,7 @@ fn without_arguments_the_sessions_of_this_machine_are_replayed() {
     machine.save("codex/repair.jsonl", ".codex/sessions/2026/01/02/rollout-1.jsonl");
     let ran = machine.run("");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "no path was named: reading ~/.claude/projects, ~/.codex/sessions\n"));
-    assert!(ran.stdout.starts_with("2 sessions, 186 calls; 6 policies replayed offline\n"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("2 sessions, 186 calls; 8 policies replayed offline\n"), "{}", ran.stdout);
     for said in ["your recorded runs", "no compaction", "  recompact sweep -p "] {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }

@@ -1,8 +1,10 @@
 //! The first screen of a replay: its sentences for each answer, its columns by width, and its length.
 
+use recompact::engine::policy::DecidedBy;
 use recompact::report::{Layout, Style, View, by_name};
 use recompact::results::saved::{
-    CheckRow, ColumnId, Intervals, LeftOut, MissRow, ResultNote, Results, Row, Statistics, Summary, VERSION, Values,
+    CheckRow, ColumnId, Intervals, LayerRow, LeftOut, MissRow, PolicyText, ResultNote, Results, Row, Statistics, Summary,
+    VERSION, Values,
 };
 
 /// A policy: its cost in dollars and as a share of the baseline's, with an interval; the shares of facts in context and lost for good;
@@ -21,9 +23,9 @@ fn policy(name: &str, ratio: f64, interval: Option<[f64; 2]>, hit: f64, lost: f6
     Policy { name: name.to_owned(), ratio, interval, hit, lost, malformed: 0.0, overflows: 0.0 }
 }
 
-/// Results of `sessions` sessions under these policies and no compaction, which overflows 50 times.
+/// Results of `sessions` equal sessions under these policies and no compaction, which fits.
 fn results(sessions: usize, policies: &[Policy]) -> Results {
-    let baseline = Policy { overflows: 50.0, ..policy("keep-all", 1.0, Some([1.0, 1.0]), 1.0, 0.0) };
+    let baseline = policy("keep-all", 1.0, Some([1.0, 1.0]), 1.0, 0.0);
     let all: Vec<&Policy> = [&baseline].into_iter().chain(policies).collect();
     let values = |policy: &Policy| -> Values {
         let values = [
@@ -31,6 +33,9 @@ fn results(sessions: usize, policies: &[Policy]) -> Results {
             ("cost.usd", 100.0 * policy.ratio),
             ("cost.baseline_usd", 100.0),
             ("cost.ratio", policy.ratio),
+            ("cost.nominal", policy.ratio),
+            ("cost.baseline_nominal", 1.0),
+            ("kept.weight", 10.0),
             ("cost.best_breakpoints", policy.ratio * 0.9),
             ("cost.rereads", 2.5 * (1.0 - policy.hit)),
             ("tokens.saved", 1.0 - policy.ratio),
@@ -57,7 +62,7 @@ fn results(sessions: usize, policies: &[Policy]) -> Results {
             recording: Default::default(),
             policy: policy.name.clone(),
             bound_of: None,
-            values: Values::default(),
+            values: values(policy),
         })
     });
     let check = CheckRow { in_usd: true, recorded_cost: 90.0, priced: true, ..CheckRow::default() };
@@ -84,6 +89,22 @@ fn many() -> Vec<Policy> {
         policy("forgetful", 0.5, Some([0.4, 0.6]), 0.4, 0.31),
         policy("recorded", 0.7, Some([0.6, 0.8]), 1.0, 0.0),
     ]
+}
+
+/// The recorded agent compacted, and `overflows` of 1,000 requests of no compaction do not fit.
+fn compacted(mut results: Results, overflows: f64) -> Results {
+    results.layers = vec![LayerRow { policy: "recorded".to_owned(), fired: 3, ..LayerRow::default() }];
+    let of_keep_all = results.rows.iter_mut().filter(|row| row.policy == "keep-all").map(|row| &mut row.values);
+    of_keep_all.chain([&mut results.summary[0].values]).for_each(|values| values.set("failed_calls", Some(overflows)));
+    results
+}
+
+/// Lets every second session cost more under this policy by this share of the baseline's cost, and the others less.
+fn vary(results: &mut Results, policy: &str, by: f64) {
+    for (at, row) in results.rows.iter_mut().filter(|row| row.policy == policy).enumerate() {
+        let cost = row.values.get("cost.nominal").expect("a cost");
+        row.values.set("cost.nominal", Some(if at % 2 == 0 { cost + by } else { cost - by }));
+    }
 }
 
 fn shown(report: &str, results: &Results, layout: &Layout) -> String {
@@ -127,6 +148,86 @@ fn answer_says_what_is_not_proven() {
     assert!(few.starts_with(begin), "{few}");
 }
 
+/// The recorded runs cost 70, `careful` 75 and `cheap` 60. That no compaction costs 100 is no reason to ship `careful`, because half of
+/// its requests do not fit.
+#[test]
+fn answer_compares_with_the_recorded_runs() {
+    let screen = shown("table", &compacted(results(20, &many()), 500.0), &layout(100));
+    insta::assert_snapshot!("screen-recorded", screen);
+    let lead = |ratio: f64, by: f64| {
+        let mut results =
+            compacted(results(20, &[policy("p", ratio, None, 0.9, 0.01), policy("recorded", 0.7, None, 1.0, 0.0)]), 500.0);
+        vary(&mut results, "p", by);
+        answer(&results).lines().next().expect("a sentence").to_owned()
+    };
+    assert_eq!(lead(0.63, 0.0), "Ship `p`: it costs 10% less than your recorded runs ($63, not $70; 95% interval 10% less).");
+    let unproven = "It is not proven that `p` saves money: it costs as much as your recorded runs ($69.80, not $70.00; 95% interval \
+                    2% more to 2% less). The saving may be chance, because the interval includes none.";
+    assert_eq!(lead(0.698, 0.03), unproven);
+    let same = "It is not proven that `p` saves money: it costs as much as your recorded runs (both $70; its interval is too wide to \
+                say how much). The saving may be chance, because the interval includes none.";
+    assert_eq!(lead(0.69999, 2.0), same);
+    assert_eq!(
+        lead(0.701, 0.001),
+        "Do not ship `p`: it costs as much as your recorded runs ($70.10, not $70.00; 95% interval less than 0.5% away)."
+    );
+    let none = answer(&compacted(results(20, &many()[5..]), 500.0));
+    assert!(none.starts_with("Keep what you have: ship none of these 2 policies.\n"), "{none}");
+}
+
+/// If everything fits, not to compact is one of the answers.
+#[test]
+fn answer_may_be_not_to_compact() {
+    let own = || [policy("dear", 1.2, None, 0.9, 0.0), policy("recorded", 1.1, None, 0.97, 0.0)];
+    let fits = answer(&compacted(results(20, &own()), 0.0));
+    assert!(fits.starts_with("Ship no compaction: it costs 9% less than your recorded runs ($100, not $110; "), "{fits}");
+    let overflowing = answer(&compacted(results(20, &own()), 1.0));
+    assert!(overflowing.starts_with("Do not ship `dear`: it costs 9% more than your recorded runs"), "{overflowing}");
+}
+
+/// Nothing was recorded to compare with, and no compaction cannot be sent.
+#[test]
+fn answer_without_a_yardstick_names_the_best_and_no_saving() {
+    let mut results = compacted(results(20, &many()), 500.0);
+    results.layers.clear();
+    let screen = shown("table", &results, &layout(100));
+    insta::assert_snapshot!("screen-no-yardstick", screen);
+    assert!(!screen.contains("Ship "), "{screen}");
+}
+
+#[test]
+fn answer_names_no_policy_that_the_provider_decides() {
+    let mut results = results(20, &many()[..2]);
+    let text = |name: &str| PolicyText { name: name.to_owned(), decided_by: Some(DecidedBy::Provider), ..PolicyText::default() };
+    results.policies = vec![text("careful")];
+    let screen = shown("table", &results, &layout(100));
+    assert!(screen.contains("Ship `cheap`"), "{screen}");
+    let row = screen.lines().find(|line| line.starts_with("x") && line.contains("careful")).expect("a row");
+    assert!(row.ends_with("not yours") && screen.contains("not yours: if the provider did this;"), "{row}");
+    results.policies.push(text("cheap"));
+    let why = answer(&results);
+    assert!(why.contains("Why not: the provider decides: 2."), "{why}");
+}
+
+/// `a` costs .5 or .7 by turns, and `b` the other way round: in each half one of them wins.
+#[test]
+fn answer_says_how_often_another_policy_wins() {
+    let both = [policy("a", 0.598, Some([0.5, 0.7]), 0.9, 0.0), policy("b", 0.6, Some([0.5, 0.7]), 0.9, 0.0)];
+    let mut results = results(20, &both);
+    vary(&mut results, "a", 0.1);
+    vary(&mut results, "b", -0.1);
+    let ties = answer(&results);
+    let said = ties.lines().nth(1).expect("more sentences").split('.').next().expect("a sentence");
+    let halves: usize = said.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
+    assert!(said.starts_with("In ") && (1..=9).contains(&halves), "{said}");
+    assert!(
+        said.contains(" of 10 halves of the sessions `b` wins; ") && said.ends_with(" of 100 resamples have another winner"),
+        "{said}"
+    );
+    let few = answer(&super::screens::results(5, &both));
+    assert!(!few.contains("halves"), "{few}");
+}
+
 #[test]
 fn answer_says_why_nothing_is_shipped() {
     let dear = || policy("dear", 2.4, Some([1.5, 3.0]), 0.8, 0.081);
@@ -137,8 +238,8 @@ fn answer_says_why_nothing_is_shipped() {
     let [_, _, _, broken, overflowing, dear, ..] = &many()[..] else { panic!("eight policies") };
     let copied = |policy: &Policy| Policy { name: policy.name.clone(), ..*policy };
     let several = answer(&results(20, &[copied(broken), copied(overflowing), copied(dear)]));
-    let expected = "Ship none of these 3 policies.\nWhy not: malformed requests: 1; requests that do not fit the window: 1; no cheaper \
-                    than the baseline: 1.";
+    let expected = "Ship none of these 3 policies.\nWhy not: malformed requests: 1; requests that do not fit the window: 1; not \
+                    cheaper: 1. All 10 halves of the sessions and all 100 resamples give this answer.";
     assert_eq!(several, expected);
     let nothing = answer(&results(20, &[policy("recorded", 0.7, None, 1.0, 0.0)]));
     assert!(

@@ -1,4 +1,4 @@
-//! What is behind the points: which side is cheaper, no compaction as lines, and where it is better.
+//! What is behind the points: which side is cheaper, what policies are compared with as lines, and where it is better.
 
 use maud::{Markup, html};
 
@@ -8,17 +8,15 @@ use super::window::Window;
 use crate::metrics::metric::{cost, retention};
 use crate::results::saved::Direction;
 
-/// The cost of no compaction, and the share of facts that it keeps.
-const NO_COMPACTION: f64 = 1.0;
+/// The share of facts that no compaction keeps.
+const ALL_FACTS: f64 = 1.0;
 /// A side of the plot has a name if it takes more than this percentage.
 const NAMED: f64 = 10.0;
 
-/// Tints the sides of the plot that are cheaper and dearer than no compaction.
-pub fn tints(axes: &Axes, window: &Window) -> Markup {
-    if axes.x.id != cost::RATIO {
-        return Markup::default();
-    }
-    let border = window.place((NO_COMPACTION, 0.0)).0;
+/// Tints the sides of the plot that are cheaper and dearer than what the answer compares with, which costs this.
+pub fn tints(axes: &Axes, window: &Window, yardstick: Option<f64>) -> Markup {
+    let Some(border) = yardstick.filter(|_| axes.x.id == cost::RATIO) else { return Markup::default() };
+    let border = window.place((border, 0.0)).0;
     let side = |class: &str, from: f64, to: f64| {
         html! { rect class={ "side " (class) } x={ (plot::percent(from)) "%" } width={ (plot::percent(to - from)) "%" } y="0" height="100%" {} }
     };
@@ -28,11 +26,12 @@ pub fn tints(axes: &Axes, window: &Window) -> Markup {
     }
 }
 
-/// Draws the cost and the facts of no compaction as lines.
-pub fn no_compaction(axes: &Axes, window: &Window) -> Markup {
-    let (x, y) = window.place((NO_COMPACTION, NO_COMPACTION));
+/// Draws the cost of what the answer compares with, and all facts, as lines.
+pub fn references(axes: &Axes, window: &Window, yardstick: Option<f64>) -> Markup {
+    let border = yardstick.filter(|_| axes.x.id == cost::RATIO);
+    let (x, y) = window.place((border.unwrap_or(ALL_FACTS), ALL_FACTS));
     html! {
-        @if axes.x.id == cost::RATIO {
+        @if border.is_some() {
             (plot::line("reference", (x, 0.0), (x, 100.0)))
             @if x > NAMED { text class="side-name" x={ (plot::percent(x)) "%" } dx="-6" y="100%" dy="-8" text-anchor="end" { "cheaper" } }
             @if x < 100.0 - NAMED { text class="side-name" x={ (plot::percent(x)) "%" } dx="6" y="100%" dy="-8" { "dearer" } }

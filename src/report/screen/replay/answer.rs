@@ -1,8 +1,8 @@
 //! The answer of a replay in sentences. It never flatters: it says what is not proven, what is refused and what is lost.
 
 use super::super::Prose;
-use super::{SAME, baseline, dollars, money};
-use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Standing, Verdict};
+use super::{SAME, amounts, money, named, yardstick};
+use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Standing, Ties, Verdict, Winner, ties};
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, grouped, value};
 use crate::results::Role;
@@ -17,11 +17,19 @@ pub fn answer(results: &Results, verdict: &Verdict) -> Vec<Prose> {
         )];
     };
     let mut sentences = match verdict.choice {
-        Choice::Ship => vec![Prose::new("Ship ").name(first.policy()).words(": it costs ").join(cost(first, verdict)).words(".")],
+        Choice::Ship => {
+            vec![Prose::new("Ship ").join(named(first.policy())).words(": it costs ").join(cost(first, verdict)).words(".")]
+        }
         Choice::Unproven => vec![unproven(results, first, verdict)],
-        Choice::NoneFit | Choice::NothingToChoose => return none_fit(verdict),
+        Choice::NoYardstick => vec![no_yardstick(first, verdict)],
+        Choice::NoneFit | Choice::NothingToChoose => {
+            let mut sentences = none_fit(verdict);
+            let last = sentences.pop().into_iter().chain([stability(results, verdict)]).collect();
+            sentences.push(joined(last));
+            return sentences;
+        }
     };
-    sentences.extend([recorded(first, verdict), kept(first), cheaper(first, verdict)]);
+    sentences.extend([stability(results, verdict), recorded(first, verdict), kept(first), cheaper(first, verdict)]);
     vec![sentences.remove(0), joined(sentences)]
 }
 
@@ -30,18 +38,16 @@ fn joined(sentences: Vec<Prose>) -> Prose {
     written.reduce(|all, sentence| all.words(" ").join(sentence)).unwrap_or_default()
 }
 
-/// `25% less than no compaction ($174, not $232; 95% interval 13 to 47% less)`
+/// `25% less than your recorded runs ($174, not $232; 95% interval 13 to 47% less)`
 fn cost(standing: &Standing, verdict: &Verdict) -> Prose {
     let Some(ratio) = standing.cost_ratio() else { return Prose::new("an unknown amount") };
     let mut notes: Vec<String> = Vec::new();
-    if let Some((own, baseline)) = dollars(standing) {
-        notes.push(format!("{}, not {}", money(own), money(baseline)));
-    }
-    if let Some(ends) = standing.summary.intervals.entry(cost::RATIO) {
-        notes.push(format!("95% interval {}", interval(*ends)));
-    }
+    // Dollars leave out models without a known price, so they may say something else.
+    let agrees = |(own, theirs): &(f64, f64)| (own / theirs - ratio).abs() < SAME;
+    notes.extend(standing.dollars().filter(agrees).map(|(own, theirs)| amounts(own, theirs)));
+    notes.extend(standing.interval.map(interval));
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-    Prose::new(change(ratio)).join(baseline(verdict)).words(notes)
+    Prose::new(change(ratio)).join(yardstick(verdict)).words(notes)
 }
 
 /// `25% less than `, `as much as `, `2.0 times as much as `
@@ -54,14 +60,66 @@ fn change(ratio: f64) -> String {
     }
 }
 
-/// `13 to 47% less`, `4% more to 17% less`, `10 to 31% more`
+/// `95% interval 13 to 47% less`, `95% interval 4% more to 17% less`, `95% interval 10 to 31% more`
 fn interval([low, high]: [f64; 2]) -> String {
     let percent = |end: f64| grouped((end - 1.0).abs() * 100.0, 0);
-    match (low < 1.0, high < 1.0) {
+    let is_same = |end: f64| (end - 1.0).abs() < SAME;
+    let ends = match (low < 1.0, high < 1.0) {
+        _ if is_too_wide([low, high]) => return "its interval is too wide to say how much".to_owned(),
+        _ if is_same(low) && is_same(high) => "less than 0.5% away".to_owned(),
+        (_, true) if percent(low) == percent(high) => format!("{}% less", percent(low)),
+        (false, _) if percent(low) == percent(high) => format!("{}% more", percent(low)),
         (_, true) => format!("{} to {}% less", percent(high), percent(low)),
         (true, false) => format!("{}% more to {}% less", percent(high), percent(low)),
         (false, false) => format!("{} to {}% more", percent(low), percent(high)),
+    };
+    format!("95% interval {ends}")
+}
+
+/// `In 3 of 10 halves of the sessions `qwen-code` wins, in 1 none does; of 100 resamples, 31 have another winner.`
+fn stability(results: &Results, verdict: &Verdict) -> Prose {
+    let Some(Ties { halves, resamples, others }) = ties(results, verdict) else { return Prose::default() };
+    let elsewhere: usize = others.iter().map(|other| other.resamples).sum();
+    let in_halves: Vec<&Winner> = others.iter().filter(|other| other.halves > 0).collect();
+    let winner = |(at, other): (usize, &&Winner)| {
+        let times = if at == 0 {
+            format!("In {} of {halves} halves of the sessions ", other.halves)
+        } else {
+            format!("in {} ", other.halves)
+        };
+        let winner = other.policy.map_or_else(|| Prose::new("none of them"), named);
+        Prose::new(times).join(winner).words(" wins")
+    };
+    let list = in_halves.iter().enumerate().map(winner).reduce(|all, next| all.words(", ").join(next));
+    match (list, elsewhere) {
+        (None, 0) => Prose::new(format!("All {halves} halves of the sessions and all {resamples} resamples give this answer.")),
+        (None, _) => Prose::new(format!(
+            "All {halves} halves of the sessions give this answer, and {} of {resamples} resamples.",
+            resamples - elsewhere
+        )),
+        (Some(list), _) => list.words(format!("; {elsewhere} of {resamples} resamples have another winner.")),
     }
+}
+
+/// Something must compact, and nothing that could run is there to compare with.
+fn no_yardstick(first: &Standing, verdict: &Verdict) -> Prose {
+    let uncompacted = verdict.in_role(Role::KeepAll);
+    let overflows = uncompacted.map_or(String::new(), |row| {
+        format!(
+            ": {} of {} requests of no compaction do not fit the window, and no compaction was recorded",
+            count(row.overflows()),
+            count(row.requests())
+        )
+    });
+    let usd = first.summary.values.get(cost::USD).map_or(String::new(), |usd| format!(", costs {}", money(usd)));
+    Prose::new("Something must compact. The best of these, ")
+        .name(first.policy())
+        .words(format!("{usd}. It cannot be said what it saves{overflows}."))
+}
+
+/// Whether an interval says nothing: a cost of nothing is impossible, and one of more than three times is a guess.
+pub fn is_too_wide([low, high]: [f64; 2]) -> bool {
+    low < SAME || high > 4.0
 }
 
 fn unproven(results: &Results, first: &Standing, verdict: &Verdict) -> Prose {
@@ -74,9 +132,13 @@ fn unproven(results: &Results, first: &Standing, verdict: &Verdict) -> Prose {
     let beginning =
         if verdict.candidates().count() == 1 { "It is not proven that " } else { "Nothing is proven. The best of these, " };
     if verdict.candidates().count() == 1 {
-        return Prose::new(beginning).name(first.policy()).words(" saves money: it costs ").join(cost(first, verdict)).words(why);
+        return Prose::new(beginning)
+            .join(named(first.policy()))
+            .words(" saves money: it costs ")
+            .join(cost(first, verdict))
+            .words(why);
     }
-    Prose::new(beginning).name(first.policy()).words(", costs ").join(cost(first, verdict)).words(why)
+    Prose::new(beginning).join(named(first.policy())).words(", costs ").join(cost(first, verdict)).words(why)
 }
 
 /// `97.5% of the facts that the agent used again are still in context, 0.4% are lost for good. 5 of 2,141 requests would be refused.`
@@ -120,10 +182,12 @@ fn at_risk(standing: &Standing) -> String {
     )
 }
 
-/// Compares the cost with that of the recorded sessions.
+/// Compares the cost with that of the recorded sessions, if the answer does not.
 fn recorded(first: &Standing, verdict: &Verdict) -> Prose {
-    let recorded = verdict.in_role(Role::Recorded);
-    let Some((theirs, own)) = recorded.and_then(Standing::cost_ratio).zip(first.cost_ratio()) else { return Prose::default() };
+    let usd = |standing: &Standing| standing.summary.values.get(cost::USD).filter(|usd| *usd > 0.0);
+    let is_said = verdict.yardstick.policy.is_some_and(|policy| Role::of(policy) == Role::KeepAll);
+    let recorded = verdict.in_role(Role::Recorded).filter(|_| !is_said);
+    let Some((theirs, own)) = recorded.and_then(usd).zip(usd(first)) else { return Prose::default() };
     let ratio = own / theirs;
     let compared = if (ratio - 1.0).abs() < SAME {
         ": the same.".to_owned()
@@ -132,10 +196,7 @@ fn recorded(first: &Standing, verdict: &Verdict) -> Prose {
     } else {
         format!("; this is {}% less.", grouped((1.0 - ratio) * 100.0, 0))
     };
-    match recorded.and_then(dollars) {
-        Some((usd, _)) => Prose::new(format!("Your recorded sessions cost {}{compared}", money(usd))),
-        None => Prose::new(format!("Your recorded sessions cost {}", change(theirs))).join(baseline(verdict)).words(compared),
-    }
+    Prose::new(format!("Your recorded sessions cost {}{compared}", money(theirs)))
 }
 
 /// The next cheaper fit policy.
@@ -144,7 +205,7 @@ fn cheaper(first: &Standing, verdict: &Verdict) -> Prose {
     other.map(|other| trade(other, first)).unwrap_or_default()
 }
 
-/// `claude-code-cached-mc` costs 14 points less and keeps 15.8 points fewer of these facts.`
+/// `anthropic-clear` costs 14 points less and keeps 15.8 points fewer of these facts.`
 fn trade(other: &Standing, first: &Standing) -> Prose {
     let hit = |standing: &Standing| standing.summary.values.get(retention::HIT);
     let (Some(own), Some(theirs)) = (first.cost_ratio(), other.cost_ratio()) else { return Prose::default() };
@@ -152,30 +213,35 @@ fn trade(other: &Standing, first: &Standing) -> Prose {
     let kept = hit(first).zip(hit(other)).map(|(own, theirs)| own - theirs).filter(|less| *less > 0.0);
     let kept =
         kept.map(|less| format!(" and keeps {} points fewer of these facts", grouped(less * 100.0, 1))).unwrap_or_default();
-    let proof = if other.is_proven || !first.is_proven { "" } else { ", but its saving may be chance" };
-    Prose::default().name(other.policy()).words(format!(" costs {saved} points less{kept}{proof}."))
+    let proof = if other.is_proven() || !first.is_proven() { "" } else { ", but its saving may be chance" };
+    named(other.policy()).words(format!(" costs {saved} points less{kept}{proof}."))
 }
 
 fn none_fit(verdict: &Verdict) -> Vec<Prose> {
     let candidates: Vec<&Standing> = verdict.candidates().collect();
     if let [only] = candidates[..] {
-        let sentence = Prose::new("Do not ship ").name(only.policy()).words(": ").join(flaws(only, verdict)).words(".");
+        let sentence = Prose::new("Do not ship ").join(named(only.policy())).words(": ").join(flaws(only, verdict)).words(".");
         return vec![sentence, kept(only)];
     }
     let count_of = |flaw: Flaw| candidates.iter().filter(|standing| standing.flaws.first() == Some(&flaw)).count();
-    let all = [Flaw::Malformed, Flaw::Overflows, Flaw::NoCost, Flaw::CostsMore, Flaw::LosesFacts];
+    let all = [Flaw::NotYours, Flaw::Malformed, Flaw::Overflows, Flaw::NoCost, Flaw::CostsMore, Flaw::LosesFacts];
     let counted =
         all.iter().filter(|flaw| count_of(**flaw) > 0).map(|flaw| format!("{}: {}", flaw.of_several(), count_of(*flaw)));
+    let keep = match verdict.yardstick.policy.map(Role::of) {
+        Some(Role::Recorded) => "Keep what you have: ship",
+        _ => "Ship",
+    };
     vec![
-        Prose::new(format!("Ship none of these {} policies.", candidates.len())),
+        Prose::new(format!("{keep} none of these {} policies.", candidates.len())),
         Prose::new(format!("Why not: {}.", counted.collect::<Vec<_>>().join("; "))),
     ]
 }
 
-/// `it costs 2.0 times as much as no compaction ($470, not $232), and it loses 8.1% of the facts used again for good`
+/// `it costs 2.0 times as much as your recorded runs ($470, not $232), and it loses 8.1% of the facts used again for good`
 fn flaws(standing: &Standing, verdict: &Verdict) -> Prose {
     let requests = count(standing.requests());
     let flaw = |flaw: &Flaw| match flaw {
+        Flaw::NotYours => Prose::new("you cannot switch it on, because the provider decides when it acts"),
         Flaw::Malformed => {
             Prose::new(format!("an API refuses {} of its {requests} requests as malformed", count(standing.malformed())))
         }
@@ -197,10 +263,11 @@ impl Flaw {
     /// What is wrong with several policies.
     fn of_several(self) -> &'static str {
         match self {
+            Self::NotYours => "the provider decides",
             Self::Malformed => "malformed requests",
             Self::Overflows => "requests that do not fit the window",
             Self::NoCost => "no known price",
-            Self::CostsMore => "no cheaper than the baseline",
+            Self::CostsMore => "not cheaper",
             Self::LosesFacts => "too many facts lost for good",
         }
     }

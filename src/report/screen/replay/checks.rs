@@ -1,7 +1,7 @@
 //! What to check before the answer of a replay is trusted.
 
 use super::super::{Check, Prose};
-use super::{baseline, money};
+use super::money;
 use crate::analysis::verdict::{Flaw, Verdict};
 use crate::findings::Level;
 use crate::metrics::metric::retention;
@@ -66,10 +66,10 @@ fn malformed_as_recorded(verdict: &Verdict) -> Option<Prose> {
 }
 
 fn overflows(verdict: &Verdict) -> Option<Prose> {
-    let reference = verdict.in_role(Role::Baseline).filter(|standing| standing.overflows() > 0)?;
-    let (overflows, requests) = (count(reference.overflows()), count(reference.requests()));
-    Some(baseline(verdict).words(format!(
-        " is only a yardstick: {overflows} of its {requests} requests do not fit the context window, but are counted and priced"
+    let row = verdict.standings.iter().find(|row| row.summary.role() == Role::KeepAll && row.overflows() > 0)?;
+    let (overflows, requests) = (count(row.overflows()), count(row.requests()));
+    Some(Prose::new(format!(
+        "no compaction could not have run: {overflows} of its {requests} requests do not fit the context window, and its cost counts them"
     )))
 }
 

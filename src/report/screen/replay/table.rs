@@ -1,6 +1,7 @@
 //! The table of a replay's screen: policies, the chosen one first.
 
 use super::super::ScreenTable;
+use super::answer::is_too_wide;
 use super::{SAME, change, money};
 use crate::analysis::verdict::{Choice, Flaw, Standing, Verdict};
 use crate::metrics::cost::UNSEEN_ERROR;
@@ -10,7 +11,7 @@ use crate::report::table_model::compare::title;
 use crate::report::table_model::{ColumnHeader, TableModel, Tone};
 use crate::report::{Layout, escape};
 use crate::results::Role;
-use crate::results::saved::{Column, Results, Unit};
+use crate::results::saved::{Column, Results, Unit, Values};
 
 /// A column: its header, how soon it is left out, and its cells.
 struct ScreenColumn {
@@ -27,14 +28,14 @@ fn columns() -> Vec<ScreenColumn> {
     let numbers = ColumnHeader::numbers;
     vec![
         column(numbers("cost"), 4, |standing| standing.summary.values.get(cost::USD).map_or(MISSING.to_owned(), money)),
-        column(numbers("change"), 1, |standing| change(standing.cost_ratio())),
+        column(numbers("change"), 1, |standing| against(standing, |values| values.get(cost::RATIO))),
         column(ColumnHeader::words("95% interval"), 7, interval),
-        column(numbers("at best breakpoints"), 9, |standing| change(standing.summary.values.get(cost::BEST_BREAKPOINTS))),
+        column(numbers("at best breakpoints"), 9, |standing| against(standing, |values| values.get(cost::BEST_BREAKPOINTS))),
         column(numbers("tokens sent"), 10, |standing| {
-            change(standing.summary.values.get(tokens::SAVED).map(|saved| 1.0 - saved))
+            against(standing, |values| values.get(tokens::SAVED).map(|saved| 1.0 - saved))
         }),
         column(numbers("facts in context"), 2, |standing| {
-            let star = if standing.role == Role::Recorded { "*" } else { "" };
+            let star = if standing.summary.role() == Role::Recorded { "*" } else { "" };
             share(standing, retention::HIT) + star
         }),
         column(numbers("can be fetched"), 8, |standing| share(standing, retention::SOFT)),
@@ -95,9 +96,9 @@ fn name(standing: &Standing, verdict: &Verdict) -> String {
         Tone::Unfit => "x",
         Tone::Plain | Tone::Reference => "\u{a0}",
     };
-    let name = match standing.role {
+    let name = match standing.summary.role() {
         Role::Recorded => "your recorded runs",
-        _ if standing.summary.role() == Role::KeepAll => "no compaction",
+        Role::KeepAll => "no compaction",
         _ => standing.policy(),
     };
     format!("{mark}\u{a0}{name}")
@@ -107,24 +108,39 @@ fn share(standing: &Standing, column: &str) -> String {
     value(Unit::Share, standing.summary.values.get(column))
 }
 
+/// The change of a total against the yardstick; none of requests that could not be sent.
+fn against(standing: &Standing, total: fn(&Values) -> Option<f64>) -> String {
+    change(standing.against_yardstick(|summary| total(&summary.values)).filter(|_| can_run(standing)))
+}
+
+/// Whether it is no compaction that does not fit the window.
+fn can_run(standing: &Standing) -> bool {
+    standing.role != Role::KeepAll || standing.overflows() == 0
+}
+
 /// `-47 … -13%`
 fn interval(standing: &Standing) -> String {
-    let ends = standing.summary.intervals.entry(cost::RATIO).filter(|_| standing.role != Role::Baseline);
+    let ends = standing.interval.filter(|_| standing.role != Role::Baseline && can_run(standing));
     ends.map_or(MISSING.to_owned(), |[low, high]| {
-        format!("{} … {}", change(Some(*low)).trim_end_matches('%'), change(Some(*high)))
+        if is_too_wide([low, high]) {
+            return "too wide".to_owned();
+        }
+        format!("{} … {}", change(Some(low)).trim_end_matches('%'), change(Some(high)))
     })
 }
 
 /// Why a policy is not shipped, in a word or two.
 pub fn remark(standing: &Standing) -> &'static str {
     match standing.flaws.first() {
+        Some(Flaw::NotYours) => "not yours",
         Some(Flaw::Malformed) => "malformed",
         Some(Flaw::Overflows) => "overflows",
         Some(Flaw::NoCost) => "no price",
         Some(Flaw::CostsMore) if standing.cost_ratio().is_some_and(|ratio| ratio < 1.0 + SAME) => "no saving",
         Some(Flaw::CostsMore) => "costs more",
         Some(Flaw::LosesFacts) => "loses facts",
-        None if standing.role == Role::Candidate && !standing.is_proven => "not proven",
+        None if standing.role == Role::Candidate && standing.cost_ratio().is_some() && !standing.is_proven() => "not proven",
+        None if !can_run(standing) => "does not fit",
         None => "",
     }
 }
@@ -134,19 +150,24 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
     if verdict.candidates().any(|standing| !standing.flaws.is_empty()) {
         parts.push("x: do not ship, see remark.".to_owned());
     }
+    if verdict.candidates().any(|standing| standing.flaws.contains(&Flaw::NotYours)) {
+        parts.push("not yours: if the provider did this; you cannot switch it on.".to_owned());
+    }
     if verdict.choice != Choice::NothingToChoose {
-        let than = if Role::of(verdict.baseline) == Role::KeepAll {
-            "no compaction".to_owned()
-        } else {
-            format!("`{}`", escape::terminal(verdict.baseline))
+        let off = value(Unit::Share, Some(UNSEEN_ERROR));
+        let estimates = format!("are estimates, and those of calls without a bill were {off} off in our recordings.");
+        let than = match verdict.yardstick.policy.map(Role::of) {
+            Some(Role::KeepAll) => Some("no compaction".to_owned()),
+            Some(Role::Recorded) => Some("your recorded runs".to_owned()),
+            _ => verdict.yardstick.policy.map(|policy| format!("`{}`", escape::terminal(policy))),
         };
-        parts.push(format!(
-            "change: of the cost, against {than}; costs are estimates, and those of calls without a bill were {} off in our recordings.",
-            value(Unit::Share, Some(UNSEEN_ERROR))
-        ));
+        parts.push(match than {
+            Some(than) => format!("change: of the cost, against {than}; costs {estimates}"),
+            None => format!("Costs {estimates}"),
+        });
         parts.push("facts: of those that the agent used again; lost: for good. refused: requests.".to_owned());
     }
-    if verdict.in_role(Role::Recorded).is_some() {
+    if verdict.standings.iter().any(|standing| standing.summary.role() == Role::Recorded) {
         parts.push("*: at most, as what the recorded agent missed and never fetched again is in no record.".to_owned());
     }
     if results.checks.is_empty() {
