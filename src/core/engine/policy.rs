@@ -67,6 +67,7 @@ pub struct Policy {
     /// Who decides whether the policy acts as it is written here, if those who would ship it cannot: `provider`. Such a policy is
     /// replayed, but never recommended. Default: none, its user decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "DecidedBy")]
     pub decided_by: Option<DecidedBy>,
     /// Known bugs of the original that the policy reproduces on purpose, and other differences; default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
