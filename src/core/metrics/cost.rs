@@ -64,7 +64,8 @@ pub struct Cost {
     pub usd: Option<CostParts>,
     /// In USD, with calls of unknown models at a nominal price.
     pub nominal: CostParts,
-    /// Tokens read from the cache.
+    /// Tokens of the requests, by the provider's count as far as it is recorded, and those of them read from the cache.
+    pub tokens: u64,
     pub cache_read: u64,
     /// In the order of the requests.
     pub breaks: Vec<PricedBreak>,
@@ -135,6 +136,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
     Cost {
         usd: setup.tariff.is_known().then_some(sums.usd),
         nominal: sums.nominal,
+        tokens: cache_uses.iter().map(|cache_use| cache_use.tokens).sum(),
         cache_read: cache_uses.iter().map(|cache_use| cache_use.read).sum(),
         breaks: priced_breaks(setup.tariff, &cache_uses),
     }

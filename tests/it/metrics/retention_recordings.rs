@@ -237,8 +237,11 @@ fn recordings_obey_the_retention_laws() {
             let name = &conversation.name;
             assert!(all.outcomes.iter().all(|outcome| *outcome == UseOutcome::Hit { in_summary: false }), "{folder}, {name}");
             assert!(none.all.hit == 0.0, "{folder}, {name}");
-            // The recorded agent saw what its harness sent.
-            assert_eq!(as_recorded.all.hit, as_recorded.all.weight, "{folder}, {name}");
+            // The recorded agent saw what its harness sent, but for what it fetched again. Its thinking may have had some of that.
+            for (used, outcome) in one.references.uses.iter().zip(&as_recorded.outcomes) {
+                let is_hit = matches!(outcome, UseOutcome::Hit { .. });
+                assert!(is_hit || used.refetch.is_some(), "{folder}, {name}: {used:?}");
+            }
             for share in [&all.all, &none.all, &as_recorded.all] {
                 assert!(
                     (share.hit + share.soft + share.stale + share.hard - share.weight).abs() < 1e-6,

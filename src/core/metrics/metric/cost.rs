@@ -3,7 +3,6 @@
 //! If the prices of a model are unknown, there are ratios and no USD. A conversation has no value at all if the simulation
 //! does not reproduce its recorded bill.
 
-use super::tokens::sent as total_sent;
 use super::{Metric, MetricGroup, MetricInput, Value, count, sum};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::cost::{Cost, CostParts};
@@ -156,7 +155,9 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Direction::Higher,
             ratio(READ_TOKENS, CACHED_TOKENS),
             "share of the sent tokens that the provider reads from its prompt cache",
-            |input| sent(input).filter(|sent| *sent > 0.0).and_then(|sent| Some(priced(input)?.0.cache_read as f64 / sent)),
+            |input| {
+                priced(input).filter(|(cost, _)| cost.tokens > 0).map(|(cost, _)| cost.cache_read as f64 / cost.tokens as f64)
+            },
         ),
         Metric::estimated(
             "cache.breaks",
@@ -214,7 +215,12 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
         tokens(READ_TOKENS, "tokens read from the prompt cache: the numerator of cache.read", |input| {
             Some(priced(input)?.0.cache_read as f64)
         }),
-        tokens(CACHED_TOKENS, "tokens sent in conversations that could be priced: the denominator of cache.read", sent),
+        tokens(
+            CACHED_TOKENS,
+            "tokens sent in conversations that could be priced, as recorded where the request is the recorded one: the denominator of \
+             cache.read",
+            |input| Some(priced(input)?.0.tokens as f64),
+        ),
     ],
 };
 
@@ -238,8 +244,4 @@ fn of_baseline(input: &MetricInput, part: fn(&CostParts) -> f64) -> Option<f64> 
 fn over_baseline(input: &MetricInput, part: fn(&CostParts) -> f64) -> Option<f64> {
     let baseline = of_baseline(input, part).filter(|usd| *usd > 0.0)?;
     Some(of_policy(input, part)? / baseline)
-}
-
-fn sent(input: &MetricInput) -> Option<f64> {
-    priced(input).map(|_| total_sent(input.journal))
 }
