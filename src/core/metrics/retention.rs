@@ -4,8 +4,10 @@
 //! contains a handle from which the agent can get the fact again: a path, a URL, the name of the file to which a result was
 //! moved. If the file was written since, the fact may be gone from it, and the use is *stale*; unless the call itself quotes the
 //! fact from that file, or the agent's own last write contains it. All other uses are *hard misses*. The four shares add up to 1.
-//! The recorded agent saw everything that it used, so this is not a success rate: it measures how much of what the agent needed
-//! a policy would have kept in the context.
+//! The recorded agent saw everything that it used, or fetched it again, so this is not a success rate: it measures how much of what
+//! the agent needed a policy would have kept in the context.
+//!
+//! A use is *at risk* if every block that had the fact was removed, moved or summarised; only those say what a compaction keeps.
 //!
 //! The lookup follows the journal: it counts how many visible blocks contain each fact, and a change updates the facts of the
 //! changed blocks only. So the time grows with the facts of changed blocks and with the uses, not with calls × context size.
