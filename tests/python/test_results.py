@@ -22,7 +22,7 @@ def test_tables_are_those_of_the_saved_form(results):
     assert [row["transcript"] for row in results.rows] == [row["transcript"] for row in rows]
     for row, known in zip(results.rows, rows):
         assert {id: row[id] for id in known["values"]} == known["values"]
-    assert [row["policy"] for row in results.summary] == ["keep-all", "lcc-s08", "claude-code", "drop-all"]
+    assert [row["policy"] for row in results.summary] == ["keep-all", "lcc-s08", "claude-code", "recorded", "drop-all"]
 
 
 @pytest.mark.parametrize("table", ["rows", "summary"])

@@ -33,7 +33,7 @@ def test_lines_and_named_files_that_cannot_be_read_are_warnings(codex, tmp_path)
         results = recompact.replay(paths, "lcc-s06")
     messages = sorted(str(warning.message) for warning in caught)
     assert len(messages) == 2 and "a.jsonl:" in messages[0] and "b.jsonl: not a transcript" in messages[1]
-    assert len(results.rows) == 3
+    assert len(results.rows) == 4
     with pytest.raises(recompact.RecompactError, match="could not be read"):
         recompact.replay(paths, "lcc-s06", strict=True)
 
@@ -48,7 +48,7 @@ def test_progress_is_called(codex):
     seen = []
     recompact.replay(codex, "lcc-s06", progress=lambda *state: seen.append(state))
     done, total, calls = seen[-1]
-    assert done == total == os.path.getsize(codex) and calls == 3 * 93
+    assert done == total == os.path.getsize(codex) and calls == 4 * 93
 
 
 def test_an_error_of_progress_ends_the_call(codex):

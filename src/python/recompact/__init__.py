@@ -7,7 +7,7 @@
 >>> round(results.total("lcc-s08", "tokens.saved"), 2)
 0.75
 >>> [row["policy"] for row in results.summary]
-['keep-all', 'lcc-s08', 'claude-code', 'drop-all']
+['keep-all', 'lcc-s08', 'claude-code', 'recorded', 'drop-all']
 
 The guide explains what the numbers mean: `recompact guide` lists its pages.
 """

@@ -87,7 +87,7 @@ class Results(Printable):
     >>> import recompact
     >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
     >>> [(row["policy"], row["calls"]) for row in results.rows]
-    [('keep-all', 93.0), ('claude-code', 93.0), ('drop-all', 93.0)]
+    [('keep-all', 93.0), ('claude-code', 93.0), ('recorded', 93.0), ('drop-all', 93.0)]
     """
 
     def __init__(self, native: _native.StudyResults) -> None:
@@ -130,7 +130,7 @@ class Results(Printable):
         >>> import recompact
         >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
         >>> results.to_pandas().set_index("policy")["calls"].to_dict()
-        {'keep-all': 93.0, 'claude-code': 93.0, 'drop-all': 93.0}
+        {'keep-all': 93.0, 'claude-code': 93.0, 'recorded': 93.0, 'drop-all': 93.0}
         """
         import numpy
         import pandas
