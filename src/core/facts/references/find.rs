@@ -55,6 +55,8 @@ pub(super) struct ReferenceFinder<'a> {
     is_in_history: Vec<bool>,
     uses: Vec<Use>,
     refetches: Vec<Refetch>,
+    /// Index of each result in them.
+    refetch_of: FxHashMap<BlockId, usize>,
     /// The needs at calls that fetched again: each fact once for a call.
     refetched: FxHashSet<(u32, FactId)>,
     losses: Vec<Loss>,
@@ -97,6 +99,7 @@ impl<'a> ReferenceFinder<'a> {
             is_in_system,
             uses: Vec::new(),
             refetches: Vec::new(),
+            refetch_of: FxHashMap::default(),
             refetched: FxHashSet::default(),
             losses: Vec::new(),
             conversation,
@@ -211,10 +214,11 @@ impl<'a> ReferenceFinder<'a> {
         self.refetched.insert((call, fact));
         let files = self.handles.row(result.index());
         let is_unchanged = files.is_empty() || files.iter().any(|file| !self.writes.has_in(*file, after(need.origin)..call));
-        let index = self.refetches.iter().position(|known| known.result == result).unwrap_or_else(|| {
+        let next = self.refetches.len();
+        let index = *self.refetch_of.entry(result).or_insert(next);
+        if index == next {
             self.refetches.push(Refetch { call, result, is_unchanged: true });
-            self.refetches.len() - 1
-        });
+        }
         self.refetches[index].is_unchanged &= is_unchanged;
         self.uses.extend((need.gap >= MIN_GAP).then_some(Use { refetch: Some(index as u32), ..need }));
     }
