@@ -18,8 +18,8 @@ pub fn in_block(block: &Block, on_match: &mut dyn FnMut(FactMatch)) -> usize {
     scanner.finish()
 }
 
-/// Calls `on_match` for every fact that a model can read in a block: those of [`in_block`], and those in thinking, of which no fact
-/// comes and where none is used.
+/// Calls `on_match` for every fact that a model can read in a block: those of [`in_block`], and those in thinking. Thinking only
+/// shows facts: it is not their source, and what it names is no use.
 pub fn shown_by(block: &Block, on_match: &mut dyn FnMut(FactMatch)) {
     match block.kind {
         BlockKind::Thinking => in_text(&block.text(), on_match),

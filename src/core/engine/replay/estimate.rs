@@ -74,9 +74,10 @@ impl RecordedRequests {
 impl LayerRunner<'_, '_> {
     /// Returns the size of the context by a meter.
     ///
-    /// A meter of recorded usage starts with the provider's count of the last request ([`RecordedRequests`]): exact while this policy
-    /// and the recorded one send the same request, an estimate afterwards. Newer messages are added by the meter's own estimate. This includes the last response, because the output usage
-    /// in most recordings is a placeholder of the stream.
+    /// A meter of recorded usage starts with the provider's count of the last request ([`RecordedRequests`]). It is exact while this
+    /// policy and the recorded one send the same request, and an estimate afterwards. Newer messages are added by the
+    /// meter's own estimate. This includes the last response, because the output usage in most recordings is a placeholder of the
+    /// stream.
     pub fn estimate(&self, meter: Meter, context: &Context) -> u64 {
         let by_usage = if meter.recorded { self.estimate_by_usage(meter, context) } else { None };
         by_usage.unwrap_or_else(|| {
@@ -101,8 +102,8 @@ impl LayerRunner<'_, '_> {
 mod tests {
     use super::*;
 
-    /// The recorded request had 1,000 tokens, of which this program counts 500 beside an overhead of 100; a counted token is 1.5 of the
-    /// provider's. A request with 200 counted tokens less has 300 less. Nothing is recorded of the second call.
+    /// The provider counted 1,000 tokens for the recorded request. This program counts 500 and an overhead of 100, and one counted
+    /// token is 1.5 tokens of the provider. A request with 200 counted tokens less has 300 less. The second call has no usage.
     #[test]
     fn request_has_the_recorded_size_and_what_differs_is_counted() {
         let recorded = RecordedRequests(vec![Some(RecordedUsage { usage: 1_000, counted: 500, scale: 1.5 }), None]);
