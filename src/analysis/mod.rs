@@ -23,6 +23,7 @@ mod error;
 pub mod export;
 pub mod gate;
 pub mod inspect;
+pub mod limits;
 pub mod missed;
 pub mod policy_check;
 pub mod probe;

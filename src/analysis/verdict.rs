@@ -9,20 +9,17 @@ mod yardstick;
 
 use std::collections::HashSet;
 
-use super::sweep::{Member, is_sendable, minimax_choice};
+use super::sweep::{Member, minimax_choice};
 use crate::metrics::column::Direction;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
 
+pub use super::limits::{Flaw, Limit, MAX_LOST, MAX_REFUSED, limits};
 pub use ties::{Ties, Winner, ties};
 pub use yardstick::Yardstick;
 
 use yardstick::Intervals;
-
-/// Largest share of the facts used again that a fit policy may lose for good. One in twenty is our choice: in recordings, policies that
-/// clear or move tool results lose less, and policies that drop messages lose more.
-pub const MAX_LOST: f64 = 0.05;
 
 /// What to ship, and how each policy compares.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,23 +45,6 @@ pub struct Standing<'a> {
     pub interval: Option<[f64; 2]>,
     /// Requests that are malformed as they were recorded, whatever a policy does; 0 if the results do not say.
     pub malformed_as_recorded: u64,
-}
-
-/// Why a policy is not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flaw {
-    /// Its user cannot switch it on: the provider decides whether it acts.
-    NotYours,
-    /// An API would refuse too many of its requests, because the policy made them malformed.
-    Malformed,
-    /// Too many of its requests do not fit the context window.
-    Overflows,
-    /// It costs as much as the yardstick, or more.
-    CostsMore,
-    /// It loses too many facts for good.
-    LosesFacts,
-    /// No conversation could be priced.
-    NoCost,
 }
 
 /// The answer.
@@ -177,16 +157,17 @@ impl<'a> Verdict<'a> {
 
 impl<'a> Standing<'a> {
     fn found_flaws(&self, is_guess: bool) -> Vec<Flaw> {
-        let requests = self.requests();
-        let flaws = [
-            (Flaw::NotYours, is_guess),
-            (Flaw::Malformed, !is_sendable(self.malformed_by_policy(), requests)),
-            (Flaw::Overflows, !is_sendable(self.overflows(), requests)),
-            (Flaw::NoCost, self.summary.values.get(cost::RATIO).is_none()),
-            (Flaw::CostsMore, self.cost_ratio().is_some_and(|ratio| ratio >= 1.0)),
-            (Flaw::LosesFacts, self.lost().is_some_and(|lost| lost > MAX_LOST)),
-        ];
-        flaws.into_iter().filter(|(_, is_found)| *is_found).map(|(flaw, _)| flaw).collect()
+        let values = &self.summary.values;
+        let total = |limit: &Limit| match limit.flaw {
+            Flaw::Malformed => Some(self.malformed_by_policy() as f64),
+            _ => values.get(limit.column),
+        };
+        let yardstick = self.yardstick.and_then(|yardstick| yardstick.values.get(cost::RATIO));
+        let limits = limits(self.requests(), yardstick.filter(|ratio| *ratio > 0.0));
+        let exceeded = limits.filter(|limit| total(limit).is_some_and(|total| limit.is_exceeded_by(total)));
+        let others = [(Flaw::NotYours, is_guess), (Flaw::NoCost, values.get(cost::RATIO).is_none())];
+        let others = others.into_iter().filter(|(_, is_found)| *is_found).map(|(flaw, _)| flaw);
+        others.chain(exceeded.map(|limit| limit.flaw)).collect()
     }
 
     /// The name of the policy.

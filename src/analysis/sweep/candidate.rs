@@ -27,6 +27,13 @@ pub struct Candidate {
     pub is_original: bool,
 }
 
+impl Candidate {
+    /// A policy as it is.
+    pub(super) fn original(policy: Policy) -> Self {
+        Self { original: policy.name.clone(), policy, settings: Vec::new(), is_original: true }
+    }
+}
+
 /// Index of a candidate among all candidates of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CandidateId(pub usize);
@@ -112,7 +119,7 @@ pub fn candidates(
     seed: u64,
 ) -> Result<(Vec<Candidate>, Vec<TriedSpace>), SweepError> {
     let choices = choose(&spaces, sample, seed)?;
-    let mut candidates: Vec<Candidate> = spaces.iter().map(Space::unchanged).collect();
+    let mut candidates: Vec<Candidate> = spaces.iter().map(|space| Candidate::original(space.plain().clone())).collect();
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
         known.entry(behaviour_key(&candidate.policy)).or_insert(at);
@@ -192,12 +199,6 @@ fn unspaced(written: &str) -> String {
 }
 
 impl Space {
-    /// Returns the original policy as a candidate.
-    fn unchanged(&self) -> Candidate {
-        let (policy, original) = (self.plain().clone(), self.policy_name().to_owned());
-        Candidate { policy, original, settings: Vec::new(), is_original: true }
-    }
-
     fn settings(&self, choice: &[u64]) -> Vec<(String, String)> {
         self.parameters().iter().zip(choice).map(|(parameter, at)| (parameter.name.clone(), parameter.values.at(*at))).collect()
     }

@@ -9,6 +9,7 @@ use crate::util::text::did_you_mean;
 
 use super::SweepError;
 use super::objective::{DEFAULT_OBJECTIVES, missed_by};
+use super::search::Missed;
 
 /// Columns shown beside the objectives in every sweep: what a policy saves, loses and breaks.
 const ALWAYS_SHOWN: [&str; 9] = [
@@ -77,13 +78,13 @@ impl Criteria {
         self.columns.iter().position(|column| column.id == id)
     }
 
-    /// Returns how far totals, in the order of the columns, are from meeting all conditions; 0 if they meet them.
-    pub fn missed_by(&self, totals: &[Option<f64>]) -> f64 {
-        let missed = |condition: &Condition| {
+    /// Returns how far totals, in the order of the columns, are from each condition; 0 if they meet it.
+    pub fn missed(&self, totals: &[Option<f64>]) -> Vec<Missed<'_>> {
+        let missed = |condition: &'_ Condition| {
             let at = self.position(&condition.column)?;
-            Some(missed_by(condition, &self.columns[at], totals[at]))
+            Some((at, missed_by(condition, &self.columns[at], totals[at])))
         };
-        self.conditions.iter().filter_map(missed).sum()
+        self.conditions.iter().filter_map(missed).map(|(at, by)| Missed { column: &self.columns[at].id, by }).collect()
     }
 }
 
@@ -120,14 +121,16 @@ mod tests {
     }
 
     #[test]
-    fn missed_conditions_add_their_distances() {
+    fn missed_conditions_have_their_distances() {
         let criteria = criteria(&["cost.ratio"], &[], &["kept.hard <= 0.02", "cost.ratio < 1"]).expect("criteria");
         let mut totals = vec![None; criteria.columns.len()];
         totals[0] = Some(0.9);
         totals[1] = Some(0.05);
-        assert!((criteria.missed_by(&totals) - 3.0).abs() < 1e-9);
+        let missed = criteria.missed(&totals);
+        assert!(missed[0].column == "kept.hard" && (missed[0].by - 3.0).abs() < 1e-9);
+        assert_eq!(missed[1], Missed { column: "cost.ratio", by: 0.0 });
         totals[1] = Some(0.02);
-        assert_eq!(criteria.missed_by(&totals), 0.0);
+        assert_eq!(criteria.missed(&totals)[0].by, 0.0);
     }
 
     #[test]

@@ -3,44 +3,68 @@
 use std::collections::BTreeMap;
 
 use crate::engine::policy::Policy;
-use crate::results::saved::{Results, Sweep};
+use crate::metrics::metric::{cost, tokens};
+use crate::results::condition::Condition;
+use crate::results::saved::{Recommendation, Results, Sweep, Values};
 use crate::util::text::plural;
 
 use super::recommend::{Member, recommendation};
+use super::rules::{is_replaced, rules};
 
-/// Recommends again, without the configurations that are not better on the held-out sessions than the unchanged policy that they
-/// replace. If none is better, the unchanged policy is recommended. `policies` holds all that were replayed on the held-out sessions.
-pub fn confirm(sweep: &mut Sweep, held_out: &Results, policies: &[Policy]) {
+/// Recommends again, without the configurations that miss a default condition on the held-out sessions, or are not better there than the
+/// policy as it is. If none is left and the policy as it is may be kept, that is recommended; otherwise nothing is, and the first of them
+/// is the nearest. `policies` holds all that were replayed on the held-out sessions, `conditions` those of the user.
+pub fn confirm(sweep: &mut Sweep, held_out: &Results, policies: &[Policy], conditions: &[Condition]) {
     let rows = held_out.summary.iter().filter(|row| row.bound_of.is_none());
-    let there: BTreeMap<&str, Member> =
-        rows.map(|row| (row.policy.as_str(), Member::new(&sweep.objectives, false, &row.policy, &row.values))).collect();
+    let there: BTreeMap<&str, &Values> = rows.map(|row| (row.policy.as_str(), &row.values)).collect();
+    let member = |policy: &str| Some(Member::new(&sweep.objectives, false, "", there.get(policy)?));
     let named = |name: &str| policies.iter().find(|policy| policy.name == name);
+    let total = |policy: &str, column: &str| there.get(policy)?.get(column);
+    let yardstick = sweep.yardstick.as_ref().and_then(|yardstick| total(&yardstick.policy, cost::RATIO));
+    let misses = |policy: &str| {
+        let requests = total(policy, tokens::CALLS).map_or(0, |calls| calls as u64);
+        let unchanged = |column: &str| total(sweep.only_policy()?, column);
+        let free = rules(requests, yardstick).filter(|rule| !is_replaced(rule.column(), conditions));
+        let missed = free.map(|rule| rule.missed_by(total(policy, rule.column()), unchanged(rule.column())));
+        missed.sum::<f64>() > 0.0
+    };
     let mut failed: Vec<String> = Vec::new();
-    let mut best = loop {
+    let best = loop {
         let is_eligible = |policy: &str| there.contains_key(policy) && !failed.iter().any(|failed| failed == policy);
-        let Some(best) = recommendation(sweep, is_eligible, named) else { return };
-        let compared = best.instead_of.as_deref().and_then(|unchanged| there.get(best.policy.as_str()).zip(there.get(unchanged)));
-        if compared.is_none_or(|(own, unchanged)| own.improves_on(unchanged, &sweep.objectives)) {
-            break best;
+        let Some(best) = recommendation(sweep, is_eligible, named).filter(|best| !failed.contains(&best.policy)) else {
+            break None;
+        };
+        let compared = best.instead_of.as_deref().and_then(|unchanged| member(&best.policy).zip(member(unchanged)));
+        let is_better = compared.is_none_or(|(own, unchanged)| own.improves_on(&unchanged, &sweep.objectives));
+        if is_better && !misses(&best.policy) {
+            break Some(best);
         }
         failed.push(best.policy);
     };
+    if best.is_none() && sweep.recommended.is_some() {
+        sweep.nearest = failed.first().cloned();
+    }
+    sweep.recommended = best.map(|best| Recommendation { why: explained(&best, sweep, &failed), ..best });
+}
+
+/// Says what the held-out sessions showed.
+fn explained(best: &Recommendation, sweep: &Sweep, failed: &[String]) -> String {
     let sessions = plural(sweep.held_out, "held-out session");
+    let mut why = best.why.clone();
     if best.instead_of.is_some() {
-        best.why += &format!(" It is better on the {sessions}, too.");
+        why += &format!(" It is better on the {sessions}, too.");
     }
     if !failed.is_empty() {
-        best.why += &format!(" Not better on the {sessions}: `{}`.", failed.join("`, `"));
+        why += &format!(" Not better on the {sessions}, or not within the conditions: `{}`.", failed.join("`, `"));
     }
-    sweep.recommended = Some(best);
+    why
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metrics::column::{ColumnId, Direction};
-    use crate::metrics::column_map::Values;
-    use crate::results::saved::{ConfigurationRow, Objective, Recommendation, Summary};
+    use crate::results::saved::{ConfigurationRow, Objective, Summary};
 
     fn values([cost, hit]: [f64; 2]) -> Values {
         [("cost.ratio", cost), ("kept.hit", hit), ("broken.requests", 3.0)]
@@ -83,7 +107,7 @@ mod tests {
             intervals: Default::default(),
         };
         let summary = vec![summary("own", [0.9, 0.8]), summary("own-1", held_out[0]), summary("own-2", held_out[1])];
-        confirm(&mut sweep, &Results { summary, ..Results::default() }, &["own", "own-1", "own-2"].map(policy));
+        confirm(&mut sweep, &Results { summary, ..Results::default() }, &["own", "own-1", "own-2"].map(policy), &[]);
         let best = sweep.recommended.expect("a recommendation");
         assert!(best.toml.contains(&format!("\"{}\"", best.policy)), "{}", best.toml);
         (best.policy, best.why)
@@ -101,7 +125,8 @@ mod tests {
         assert_eq!(chosen(SAME, SAME), "own");
         let why = "It is better than `own` as it is in at least one objective, and not worse in the others. It breaks 3 requests, \
                    which an API would refuse: --where 'broken.requests == 0' excludes such policies. It is better on the 4 held-out \
-                   sessions, too. Not better on the 4 held-out sessions: `own-1`.";
+                   sessions, too. Not better on the 4 held-out sessions, or not \
+                   within the conditions: `own-1`.";
         assert_eq!(recommended(true, [SAME, GOOD]).1, why);
     }
 

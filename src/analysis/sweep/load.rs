@@ -3,6 +3,7 @@
 use super::{Candidate, Criteria, Parameter, SweepError, TriedSpace, candidates, spaces};
 use crate::analysis::spec::{Loaded, Resources, SpecError, StudySpec, SweepSpec, record};
 use crate::analysis::study::Study;
+use crate::engine::policy::{KEEP_ALL, Policy};
 use crate::llm::client::Address;
 use crate::results::condition::Condition;
 use crate::results::saved::StudyRecord;
@@ -12,6 +13,8 @@ pub struct LoadedSweep {
     /// A study without policies: each round sets its own.
     pub study: Study,
     pub candidates: Vec<Candidate>,
+    /// The baseline; with that of no compaction also the recorded runs, for sessions whose agents compacted.
+    pub references: Vec<Policy>,
     pub spaces: Vec<TriedSpace>,
     pub criteria: Criteria,
     /// Whether the candidates are a sample, so that bad ones are dropped early.
@@ -43,7 +46,9 @@ impl LoadedSweep {
         let plain = StudySpec { set: Vec::new(), bounds: false, ..spec.clone() };
         let Loaded { study, record: StudyRecord { files, .. }, .. } = plain.load(resources)?;
         let (candidates, spaces) = candidates(spaces, &study.baseline.name, search.sample, study.seed)?;
+        let recorded = (study.baseline.name == KEEP_ALL).then(Policy::recorded);
         Ok(Self {
+            references: [study.baseline.clone()].into_iter().chain(recorded).collect(),
             study: Study { policies: Vec::new(), ..study },
             candidates,
             spaces,

@@ -44,27 +44,32 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Recommends a member of the front that is better than an unchanged policy, else an unchanged policy: what costs less and loses
-/// more is for the user to choose. `unchanged` holds the unchanged policies that meet the conditions; if there are none, any member
-/// of the front is better. Returns `None` if nothing meets the conditions.
-fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: &[Member<'a>]) -> Option<Choice<'a>> {
-    let improved = |member: &Member| unchanged.iter().find(|own| member.improves_on(own, objectives));
-    let is_choice = |member: &&Member| member.is_unchanged || unchanged.is_empty() || improved(member).is_some();
+/// Recommends a member of the front that is better than the unchanged policy, else the unchanged policy: what costs less and loses
+/// more is for the user to choose. `unchanged` is the policy as it is, if it is the only one and meets the conditions; without it any
+/// member of the front is better. The range of an objective includes the yardstick. Returns `None` if nothing meets the conditions.
+fn recommend<'a>(
+    objectives: &[Objective],
+    front: &[Member<'a>],
+    unchanged: Option<&Member<'a>>,
+    yardstick: Option<&Member<'a>>,
+) -> Option<Choice<'a>> {
+    let improved = |member: &Member| unchanged.filter(|own| member.improves_on(own, objectives));
+    let is_choice = |member: &&Member| member.is_unchanged || unchanged.is_none() || improved(member).is_some();
     let mut choices: Vec<Member> = front.iter().filter(is_choice).cloned().collect();
     if choices.is_empty() {
-        choices = unchanged.to_vec();
+        choices = unchanged.into_iter().cloned().collect();
     }
     // A hundredth of what the choices differ by is nothing beside what all of them are better by.
-    let range = [&choices[..], unchanged].concat();
+    let range: Vec<Member> = choices.iter().chain(unchanged).chain(yardstick).cloned().collect();
     let best = &choices[minimax_choice(objectives, &choices, &range)?];
     let instead_of = improved(best).map(|own| own.policy);
     let mut why = match instead_of {
-        _ if best.is_unchanged => format!(
+        _ if best.is_unchanged && unchanged.is_some() => format!(
             "No configuration that meets the conditions is better than `{}` in one objective without being worse in another.",
             best.policy
         ),
         Some(own) => format!("It is better than `{own}` as it is in at least one objective, and not worse in the others."),
-        None => "No policy meets the conditions as it is.".to_owned(),
+        None => "It meets the conditions.".to_owned(),
     };
     if choices.len() > 1 {
         why += &format!(" {}", compromise(objectives, choices.len(), &range, best));
@@ -84,9 +89,11 @@ pub fn recommendation<'a>(
         rows.map(|row| Member::new(objectives, row.policy == row.of, &row.policy, &row.values)).collect::<Vec<_>>()
     };
     let (front, unchanged) = (members(|row| row.front), members(|row| row.allowed && row.policy == row.of));
+    let unchanged = unchanged.first().filter(|_| sweep.only_policy().is_some());
+    let yardstick = sweep.yardstick.as_ref().map(|row| Member::new(objectives, false, &row.policy, &row.values));
     let eligible: Vec<Member> = front.iter().filter(|member| is_eligible(member.policy)).cloned().collect();
-    let Choice { policy, instead_of, why } = recommend(objectives, &eligible, &unchanged)?;
-    let row = sweep.configurations.iter().find(|row| row.policy == policy)?;
+    let Choice { policy, instead_of, why } = recommend(objectives, &eligible, unchanged, yardstick.as_ref())?;
+    let row = sweep.configuration(policy)?;
     // A user who ships a policy must know about these requests.
     let broken = row.values.get(broken::REQUESTS).filter(|requests| *requests > 0.0).map(|requests| {
         let requests = plural(requests as usize, "request");
@@ -118,7 +125,7 @@ fn compromise(objectives: &[Objective], choices: usize, range: &[Member], best: 
     });
     format!(
         "{choices} policies can be recommended. This one is the compromise, because its largest gap to the best value is the smallest{gap}. \
-         The range begins at the worst value of these policies and of the policy as it is."
+         The range begins at the worst value of these policies, of the policy as it is, and of what costs are compared with."
     )
 }
 
@@ -192,9 +199,9 @@ mod tests {
         let objectives = cost_and_facts();
         let members =
             [member("a-1", [0.5, 0.6]), member("b-1", [0.6, 0.8]), member("c-1", [0.7, 0.9]), member("d-1", [1.0, 1.0])];
-        let choice = recommend(&objectives, &members, &[]).expect("a front");
+        let choice = recommend(&objectives, &members, None, None).expect("a front");
         assert_eq!((choice.policy, choice.instead_of), ("c-1", None));
-        let said = "No policy meets the conditions as it is. 4 policies can be recommended. This one is the compromise, because its \
+        let said = "It meets the conditions. 4 policies can be recommended. This one is the compromise, because its \
                     largest gap to the best value is the smallest: 40 % of the range, in cost.ratio. ";
         assert!(choice.why.starts_with(said), "{}", choice.why);
         let neighbours = neighbours(&objectives, &members, &members[2]);
@@ -211,13 +218,13 @@ mod tests {
         let objectives = cost_and_facts();
         let own = member("a", [0.8, 0.85]);
         let front = [member("a-1", [0.5, 0.6]), member("a-2", [0.7, 0.9]), member("a-3", [0.9, 1.0])];
-        let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
+        let choice = recommend(&objectives, &front, Some(&own), None).expect("a front");
         assert_eq!((choice.policy, choice.instead_of), ("a-2", Some("a")));
         assert_eq!(choice.why, "It is better than `a` as it is in at least one objective, and not worse in the others.");
         // Half a point fewer facts is the same; two points are a loss.
         for (hit, expected) in [(0.845, ("a-4", Some("a"))), (0.83, ("a", None))] {
             let front = [front[0].clone(), member("a-4", [0.7, hit]), own.clone()];
-            let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
+            let choice = recommend(&objectives, &front, Some(&own), None).expect("a front");
             assert_eq!((choice.policy, choice.instead_of), expected);
         }
     }
@@ -228,7 +235,7 @@ mod tests {
         let objectives = cost_and_facts();
         let own = member("a", [2.0, 0.8]);
         let front = [member("a-1", [0.6, 0.82]), member("a-2", [0.65, 0.9])];
-        let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
+        let choice = recommend(&objectives, &front, Some(&own), None).expect("a front");
         assert_eq!(choice.policy, "a-2", "4 % of the saving less, and 80 % of the facts more");
     }
 
@@ -237,24 +244,14 @@ mod tests {
         let objectives = cost_and_facts();
         let own = member("a", [0.8, 0.9]);
         let choice = |front: &[Member]| {
-            recommend(&objectives, front, std::slice::from_ref(&own)).map(|choice| (choice.policy.to_owned(), choice.why))
+            recommend(&objectives, front, Some(&own), None).map(|choice| (choice.policy.to_owned(), choice.why))
         };
         let why =
             "No configuration that meets the conditions is better than `a` in one objective without being worse in another.";
         assert_eq!(choice(&[member("a-1", [0.5, 0.6]), own.clone()]), Some(("a".to_owned(), why.to_owned())));
         // Another member represents it on the front, because both are equal within the tolerance.
         assert_eq!(choice(&[member("a-1", [0.795, 0.9])]), Some(("a".to_owned(), why.to_owned())));
-        assert_eq!(recommend(&objectives, &[], &[]), None);
-    }
-
-    /// A configuration of `b` may be better than `a` and not than `b`; then it replaces `a`.
-    #[test]
-    fn any_unchanged_policy_may_be_replaced() {
-        let objectives = cost_and_facts();
-        let unchanged = [member("a", [0.8, 0.6]), member("b", [0.9, 0.95])];
-        let front = [member("b-1", [0.7, 0.7]), unchanged[1].clone()];
-        let choice = recommend(&objectives, &front, &unchanged).expect("a front");
-        assert_eq!((choice.policy, choice.instead_of), ("b-1", Some("a")));
+        assert_eq!(recommend(&objectives, &[], None, None), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::{LoadedSweep, Round, Search, SearchResult, SessionId, SessionTable, S
 use crate::analysis::corpus::{self, Analysed, Corpus, Monitor, Processed, RunError, Source};
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, with_bounds};
+use crate::engine::policy::RECORDED;
 use crate::results::saved::{Coverage, Results, StudyRecord};
 use crate::transcript::format::Reading;
 
@@ -62,7 +63,7 @@ impl SweepRun {
     ///
     /// Fails if no session has a call, or if the share to hold out leaves none.
     pub fn new(loaded: LoadedSweep, measured: &Analysed<TranscriptSize>) -> Result<Self, SweepError> {
-        let LoadedSweep { study, spaces, candidates, criteria, is_sampled, holdout, record } = loaded;
+        let LoadedSweep { study, spaces, candidates, mut references, criteria, is_sampled, holdout, record } = loaded;
         let (sizes, mut coverage) = (&measured.results, measured.coverage.clone());
         let without_call = sizes.iter().filter(|size| size.conversations.iter().all(|conversation| conversation.calls == 0));
         without_call.for_each(|size| coverage.leave_out(&size.transcript, NO_CALL));
@@ -71,7 +72,8 @@ impl SweepRun {
             return Err(SweepError::Wrong("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
         let split = sessions.split(holdout.unwrap_or_else(|| sessions.default_holdout()), study.seed)?;
-        let search = Search::new(candidates, spaces, criteria, split.clone(), is_sampled, study.seed);
+        references.retain(|policy| policy.name != RECORDED || sessions.is_compacted);
+        let search = Search::new(candidates, spaces, references, criteria, split.clone(), is_sampled, study.seed);
         let rounds = Rounds { study, split, sessions, coverage, record, done: 0, checkpoints: Vec::new() };
         Ok(Self { search, rounds })
     }
@@ -148,9 +150,12 @@ impl Rounds {
         &mut self,
         corpus: &dyn Corpus,
         monitor: &dyn Monitor,
-        SearchResult { policies, mut sweep }: SearchResult,
+        SearchResult { policies, mut sweep, conditions }: SearchResult,
     ) -> Result<Option<Results>, RunError> {
-        self.study.policies = with_bounds(policies);
+        let mut policies = with_bounds(policies);
+        let mut names = HashSet::new();
+        policies.retain(|policy| names.insert(policy.name.clone()));
+        self.study.policies = policies;
         match self.study.policies.iter().find(|known| known.name == self.study.baseline.name) {
             Some(known) => self.study.baseline = known.clone(),
             None => self.study.policies.push(self.study.baseline.clone()),
@@ -172,7 +177,7 @@ impl Rounds {
         let mut results = study.results(transcript_results);
         results.notes.splice(0..0, self.sessions.notes());
         if is_held_out {
-            confirm(&mut sweep, &results, &study.policies);
+            confirm(&mut sweep, &results, &study.policies, &conditions);
         } else {
             // A p-value of what was chosen on the same sessions would be too small.
             results.comparisons.clear();

@@ -6,6 +6,8 @@ mod trial;
 use std::collections::{HashMap, HashSet};
 
 use crate::engine::policy::Policy;
+use crate::metrics::metric::{cost, overflow};
+use crate::results::Role;
 use crate::results::saved::{Accumulator, RungRow};
 
 use self::trial::{Measured, Side, Trial};
@@ -13,7 +15,7 @@ use super::candidate::{Candidate, TriedSpace};
 use super::criteria::Criteria;
 use super::halving::{Ranking, better_half, kept_count, rung_sizes};
 use super::objective::losses;
-use super::sendable;
+use super::rules::{self, Against, Rule, rules};
 use super::sessions::{SessionId, SessionTable, Split};
 
 pub use self::outcome::SearchResult;
@@ -23,6 +25,8 @@ pub struct Search {
     spaces: Vec<TriedSpace>,
     /// One for each candidate, in their order.
     trials: Vec<Trial>,
+    /// What candidates are compared with; they are on no front.
+    references: Vec<Trial>,
     criteria: Criteria,
     split: Split,
     seed: u64,
@@ -51,10 +55,11 @@ struct RoundSessions<'a> {
 }
 
 impl Search {
-    /// Starts a search. `halves`: most candidates are tried on a part of the sessions only.
+    /// Starts a search. `references` are the policies of which the cheapest one that can run is the yardstick. `halves`: most candidates are tried on a part of the sessions only.
     pub fn new(
         candidates: Vec<Candidate>,
         spaces: Vec<TriedSpace>,
+        references: Vec<Policy>,
         criteria: Criteria,
         split: Split,
         halves: bool,
@@ -62,8 +67,9 @@ impl Search {
     ) -> Self {
         let rung_sizes = rung_sizes(split.develop.len(), halves);
         let trials = candidates.into_iter().map(Trial::new).collect();
+        let references = references.into_iter().map(|policy| Trial::new(Candidate::original(policy))).collect();
         let (finished_rungs, is_held_out_tried) = (Vec::new(), false);
-        Self { spaces, trials, criteria, split, seed, rung_sizes, finished_rungs, is_held_out_tried }
+        Self { spaces, trials, references, criteria, split, seed, rung_sizes, finished_rungs, is_held_out_tried }
     }
 
     /// Returns the objectives and conditions.
@@ -88,7 +94,7 @@ impl Search {
     /// Returns what to replay next; `None` when the search is complete.
     pub fn next_round(&self) -> Option<Round> {
         let sessions = self.next_sessions()?.sessions.iter().copied().collect();
-        let policies = self.alive().map(|trial| trial.candidate.policy.clone()).collect();
+        let policies = self.alive().chain(&self.references).map(|trial| trial.candidate.policy.clone()).collect();
         Some(Round { index: self.finished_rungs.len(), sessions, policies })
     }
 
@@ -98,8 +104,8 @@ impl Search {
 
     /// Returns the total number of replayed calls, summed over configurations; it takes into account what halving drops.
     pub fn policy_calls(&self, table: &SessionTable) -> u64 {
-        let originals = self.spaces.len();
-        let (mut varied, mut seen, mut calls) = (self.trials.len() - originals, 0, 0);
+        let originals = self.spaces.len() + self.references.len();
+        let (mut varied, mut seen, mut calls) = (self.trials.len() - self.spaces.len(), 0, 0);
         for (rung, until) in self.rung_sizes.iter().enumerate() {
             if rung > 0 {
                 varied = kept_count(varied);
@@ -121,7 +127,7 @@ impl Search {
         let (count, requests) = (sessions.len(), table.calls_of(sessions));
         let places: HashMap<SessionId, usize> = sessions.iter().copied().zip(seen..).collect();
         let columns = &self.criteria.columns;
-        let alive = self.trials.iter_mut().filter(|trial| trial.is_alive);
+        let alive = self.trials.iter_mut().filter(|trial| trial.is_alive).chain(&mut self.references);
         let mut measured: Vec<&mut Measured> = alive.map(|trial| trial.measured_on(side)).collect();
         for measured in &mut measured {
             measured.append(count, requests, columns);
@@ -165,31 +171,65 @@ impl Search {
 
     fn ranking(&self, trial: &Trial) -> Ranking {
         let totals = trial.develop.totals(&self.criteria.columns);
-        let missed_by = self.missed_by(trial, &totals);
+        let missed_by = self.missed(trial, &totals).iter().map(|missed| missed.by).sum();
         Ranking { losses: losses(&self.criteria.objectives, totals), missed_by }
     }
 
-    /// Returns how far a candidate with these totals is from the conditions of the user and the default ones; 0 if it meets all.
-    fn missed_by(&self, trial: &Trial, totals: &[Option<f64>]) -> f64 {
-        let by_default = sendable::default_columns(&self.criteria.conditions).filter_map(|id| self.criteria.position(id));
-        let missed_by_default: f64 = by_default.map(|column| self.missed_by_default(trial, column)).sum();
-        self.criteria.missed_by(totals) + missed_by_default
-    }
-
-    /// Returns how far a candidate is from the default condition on a column, which must also hold on the held-out sessions.
-    fn missed_by_default(&self, trial: &Trial, column: usize) -> f64 {
-        let unchanged = self.unchanged(&trial.candidate);
-        let missed_on = |side: fn(&Trial) -> &Measured| {
-            let total = |trial| side(trial).total(&self.criteria.columns, column);
-            sendable::missed_by(total(trial), unchanged.and_then(total), side(trial).requests)
+    /// Returns the conditions of the user and the default ones that a candidate with these totals misses.
+    fn missed(&self, trial: &Trial, totals: &[Option<f64>]) -> Vec<Missed<'_>> {
+        let conditions = &self.criteria.conditions;
+        let of_user = self.criteria.missed(totals);
+        let guess = trial.candidate.policy.decided_by.is_some().then_some(Missed { column: rules::DECIDED_BY, by: 1.0 });
+        let unchanged = self.unchanged(trial);
+        let on_side = |side: fn(&Trial) -> &Measured, is_wanted: fn(&Rule) -> bool| {
+            let total = move |trial: &Trial, column: &str| self.total(side(trial), column);
+            let yardstick = self.yardstick().and_then(|yardstick| total(yardstick, cost::RATIO));
+            let free = rules(side(trial).requests, yardstick).filter(|rule| !rules::is_replaced(rule.column(), conditions));
+            let missed = free.filter(is_wanted).map(|rule| Missed {
+                column: rule.column(),
+                by: rule.missed_by(total(trial, rule.column()), unchanged.and_then(|unchanged| total(unchanged, rule.column()))),
+            });
+            missed.collect::<Vec<_>>()
         };
-        missed_on(|trial| &trial.develop) + missed_on(|trial| &trial.held_out)
+        let by_default = [on_side(|trial| &trial.develop, |_| true), on_side(|trial| &trial.held_out, Rule::holds_everywhere)];
+        let all = of_user.into_iter().chain(guess).chain(by_default.concat());
+        all.filter(|missed| missed.by > 0.0).collect()
     }
 
-    /// Returns the original policy that a candidate varies.
-    fn unchanged(&self, candidate: &Candidate) -> Option<&Trial> {
-        self.trials.iter().find(|other| other.candidate.is_original && other.candidate.original == candidate.original)
+    fn total(&self, measured: &Measured, column: &str) -> Option<f64> {
+        measured.total(&self.criteria.columns, self.criteria.position(column)?)
     }
+
+    /// Returns what must be beaten: of what can run without any of the candidates, the cheapest.
+    fn yardstick(&self) -> Option<&Trial> {
+        let fits = |measured: &Measured| self.total(measured, overflow::FAILED_CALLS).unwrap_or(0.0) == 0.0;
+        let can_run = |reference: &&Trial| {
+            let is_bound = Role::of(&reference.candidate.policy.name) == Role::KeepAll;
+            !is_bound || fits(&reference.develop) && fits(&reference.held_out)
+        };
+        let cost = |reference: &Trial| self.total(&reference.develop, cost::RATIO).unwrap_or(f64::INFINITY);
+        self.references.iter().filter(can_run).min_by(|a, b| cost(a).total_cmp(&cost(b)))
+    }
+
+    /// Returns the policy as it is, if only one is swept: of several, the user does not have all.
+    fn unchanged(&self, of: &Trial) -> Option<&Trial> {
+        let is_unchanged = |other: &&Trial| other.candidate.is_original && other.candidate.original == of.candidate.original;
+        self.trials.iter().find(is_unchanged).filter(|_| self.spaces.len() == 1)
+    }
+
+    /// What the default conditions are about.
+    fn against(&self) -> Against<'_> {
+        let yardstick = self.yardstick().map(|yardstick| yardstick.candidate.policy.name.as_str());
+        Against { yardstick, has_unchanged: self.spaces.len() == 1 }
+    }
+}
+
+/// A condition that a candidate misses, and by how many steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Missed<'a> {
+    /// The column of the condition.
+    pub column: &'a str,
+    pub by: f64,
 }
 
 #[cfg(test)]

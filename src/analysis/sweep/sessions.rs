@@ -25,6 +25,8 @@ pub struct SessionSize {
     pub conversation: String,
     /// Recorded calls that have a request; a conversation without any cannot be replayed.
     pub calls: u64,
+    /// Whether the recorded agent compacted.
+    pub is_compacted: bool,
 }
 
 /// Size of one transcript, from a first pass over the transcripts.
@@ -42,6 +44,7 @@ impl TranscriptSize {
         let size = |conversation: &Conversation| SessionSize {
             conversation: conversation.name.clone(),
             calls: conversation.requests() as u64,
+            is_compacted: !conversation.compactions.is_empty(),
         };
         Self {
             transcript: transcript.to_owned(),
@@ -64,6 +67,8 @@ pub struct SessionTable {
     copies: Vec<(String, String)>,
     /// By transcript, then by conversation.
     session_of: HashMap<String, HashMap<String, SessionId>>,
+    /// Whether a recorded agent compacted.
+    pub is_compacted: bool,
 }
 
 /// Sessions to develop on and sessions held out.
@@ -86,13 +91,14 @@ impl SessionTable {
                 table.copies.push((transcript.clone(), transcripts[original].transcript.clone()));
                 continue;
             }
-            for SessionSize { conversation, calls } in conversations.iter().filter(|seen| seen.calls > 0) {
+            for SessionSize { conversation, calls, is_compacted } in conversations.iter().filter(|seen| seen.calls > 0) {
                 let next = numbers.len();
                 let number = *numbers.entry(Session::new(transcript, conversation)).or_insert(next);
                 if number == next {
                     table.calls.push(0);
                 }
                 table.calls[number] += calls;
+                table.is_compacted |= is_compacted;
                 table.session_of.entry(transcript.clone()).or_default().insert(conversation.clone(), SessionId(number));
             }
         }
@@ -166,8 +172,10 @@ mod tests {
 
     fn table() -> SessionTable {
         let seen = |transcript: &str, names: &[(&str, u64)]| {
-            let conversations =
-                names.iter().map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls }).collect();
+            let conversations = names
+                .iter()
+                .map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls, is_compacted: false })
+                .collect();
             TranscriptSize { transcript: transcript.to_owned(), conversations, call_hashes: vec![] }
         };
         let mut transcripts = vec![

@@ -19,11 +19,15 @@ pub struct Yardstick<'a> {
 }
 
 impl<'a> Yardstick<'a> {
-    /// The baseline that the user named. Otherwise the recorded runs, if there are compactions in the record; otherwise no
-    /// compaction, if all of its requests fit the window. `None` if there are no results.
+    /// That of the sweep, if these are results of one, because held-out sessions alone could have another. Otherwise the baseline that
+    /// the user named; otherwise the recorded runs, if there are compactions in the record; otherwise no compaction, if all of its
+    /// requests fit the window. `None` if there are no results.
     pub(super) fn of(results: &'a Results) -> Option<Self> {
         let study_baseline = study_baseline(results)?;
         let named = |policy| Self { policy, uncompacted: Role::KeepAll, study_baseline };
+        if let Some(swept) = results.sweep.as_ref().and_then(|sweep| sweep.yardstick.as_ref()) {
+            return Some(named(Some(&swept.policy)));
+        }
         if Role::of(study_baseline) != Role::KeepAll {
             return Some(named(Some(study_baseline)));
         }

@@ -7,7 +7,7 @@ use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
 use recompact::analysis::spec::{StudySpec, typed_program};
 use recompact::analysis::study::{MAX_RESIDUAL, TokenCounter};
-use recompact::engine::policy::{PRESETS, RECORDED, preset};
+use recompact::engine::policy::{PRESETS, Preset, RECORDED, preset};
 use recompact::engine::size::parse_tokens;
 use recompact::metrics::prompt_cache::CacheMode;
 use recompact::results::Role;
@@ -36,6 +36,15 @@ const SHORT_LIST: [&str; 8] = [
     "lcc-s08-late",
 ];
 
+/// The presets that their users can switch on: without those of which the provider decides.
+pub fn shippable_presets() -> Vec<String> {
+    let is_shippable = |preset: &&Preset| {
+        let is_yours = preset.policy(&[]).is_ok_and(|policy| policy.decided_by.is_none());
+        is_yours && Role::of(preset.name) == Role::Candidate
+    };
+    PRESETS.iter().filter(is_shippable).map(|preset| preset.name.to_owned()).collect()
+}
+
 /// The presets that a user may want to replay: without the bounds.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name).filter(|name| !Role::of(name).is_bound())
@@ -49,6 +58,9 @@ pub struct StudyArgs {
     #[arg(short, long = "policy", value_name = "POLICY", hide_possible_values = true,
         value_parser = suggesting(|| preset_names().chain([ALL]).collect(), StringValueParser::new()))]
     policies: Vec<String>,
+    /// Whether the policies are swept, which are other ones if none is named.
+    #[arg(skip)]
+    pub sweeps: bool,
     /// Policy that tokens.saved and cost.ratio compare with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
@@ -129,7 +141,7 @@ impl StudyArgs {
     /// Returns the names of the policies. A comma separates two, unless it is part of a command or of the name of a file.
     fn policies(&self) -> Vec<String> {
         if self.policies.is_empty() {
-            return SHORT_LIST.map(str::to_owned).to_vec();
+            return if self.sweeps { shippable_presets() } else { SHORT_LIST.map(str::to_owned).to_vec() };
         }
         let names = self.policies.iter().flat_map(|written| {
             let is_one = typed_program(written).is_some() || Path::new(written).exists();

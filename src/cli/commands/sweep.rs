@@ -18,9 +18,13 @@ use crate::cli::output;
 use crate::cli::resources::CommandResources;
 use crate::cli::resume;
 
+/// Help of `-p`: what is swept without it.
+const POLICIES: &str = "Policy to tune: a preset (see `recompact catalog policies`), a TOML file, or several separated by commas; \
+    repeatable [default: every preset that its user can switch on]";
+
 #[derive(Args)]
 // A sweep starts no program.
-#[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("allow_programs", |arg| arg.hide(true)),
+#[command(mut_arg("policies", |arg| arg.help(POLICIES).long_help(POLICIES)), mut_arg("allow_programs", |arg| arg.hide(true)),
     mut_arg("env", |arg| arg.hide(true)), mut_arg("twice", |arg| arg.hide(true)))]
 pub struct Sweep {
     #[command(flatten)]
@@ -72,6 +76,7 @@ impl Sweep {
         self.output.with_columns(&self.columns);
         self.output.works_on(self.transcripts.paths());
         self.transcripts.or_sessions_here()?;
+        self.study_args.sweeps = true;
         self.output.must_show::<Results>("sweep")?;
         // Check all arguments before anything is read.
         let mut uses = FileUses::default();

@@ -38,6 +38,15 @@ impl Role {
         matches!(self, Self::KeepAll | Self::DropAll | Self::Oracle)
     }
 
+    /// What a policy with this role is called in a sentence; `None` for candidates, which have names.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::KeepAll => Some("no compaction"),
+            Self::Recorded => Some("your recorded runs"),
+            _ => None,
+        }
+    }
+
     fn of_row(policy: &str, bound_of: Option<&String>) -> Self {
         if bound_of.is_some() { Self::Oracle } else { Self::of(policy) }
     }

@@ -46,7 +46,9 @@ pub use spending::{SpendingRow, answer_spending, cassette_spending};
 pub use study::StudyRecord;
 pub use summarizer::{Spread, SummarizerRow};
 pub use summary::summarise;
-pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
+pub use sweep::{
+    ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, ReferenceRow, RungRow, SensitivityRow, Sweep,
+};
 pub use total::Accumulator;
 pub use trace::{EventMark, TraceLine, TraceRow};
 pub use unfinished::{SavedTranscript, Unfinished};

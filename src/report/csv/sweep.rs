@@ -7,7 +7,7 @@ use super::{IN_MEMORY, number, text};
 /// The columns before the settings and after them.
 const NAMES: [[&str; 2]; 2] = [["policy", "of"], ["recommended", "dominated"]];
 /// What a configuration was replayed on, and how it did.
-const OUTCOMES: [&str; 3] = ["sessions", "allowed", "front"];
+const OUTCOMES: [&str; 4] = ["sessions", "allowed", "missed", "front"];
 
 /// Writes the configurations in the order in which they were tried. A setting that a configuration leaves as it is, is empty.
 pub fn write(sweep: &Sweep) -> Vec<u8> {
@@ -20,7 +20,7 @@ pub fn write(sweep: &Sweep) -> Vec<u8> {
     writer.write_record(header.into_iter().map(text)).expect(IN_MEMORY);
     for row in configurations() {
         let recommended = sweep.recommended.as_ref().is_some_and(|best| best.policy == row.policy);
-        let outcomes = [row.sessions.to_string(), row.allowed.to_string(), row.front.to_string()];
+        let outcomes = [row.sessions.to_string(), row.allowed.to_string(), row.missed.join(" "), row.front.to_string()];
         let cells = [text(&row.policy), text(&row.of)]
             .into_iter()
             .chain(settings.iter().map(|parameter| text(row.setting(parameter).unwrap_or_default())))
@@ -47,7 +47,8 @@ mod tests {
             settings: settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
             sessions: 3,
             values: [("kept.hit", hit), ("cost.ratio", None)].into_iter().collect(),
-            allowed: true,
+            allowed: policy != "p-2",
+            missed: if policy == "p-2" { vec!["kept.hard".into(), "cost.ratio".into()] } else { vec![] },
             front,
             dominated: front.then_some(0.25),
         };
@@ -61,10 +62,10 @@ mod tests {
             recommended: Some(Recommendation { policy: "p-1".into(), ..Recommendation::default() }),
             ..Sweep::default()
         };
-        let expected = "policy,of,a.b,'=c.d,sessions,allowed,front,recommended,dominated,kept.hit,cost.ratio\n\
-                        p,p,,,3,true,false,false,,0.5,\n\
-                        p-1,p,1,'-2,3,true,true,true,0.25,0.75,\n\
-                        p-2,p,2,,3,true,false,false,,,\n";
+        let expected = "policy,of,a.b,'=c.d,sessions,allowed,missed,front,recommended,dominated,kept.hit,cost.ratio\n\
+                        p,p,,,3,true,,false,false,,0.5,\n\
+                        p-1,p,1,'-2,3,true,,true,true,0.25,0.75,\n\
+                        p-2,p,2,,3,false,kept.hard cost.ratio,false,false,,,\n";
         assert_eq!(String::from_utf8(write(&sweep)).expect("UTF-8"), expected);
     }
 }

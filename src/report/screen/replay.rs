@@ -15,6 +15,7 @@ use crate::results::saved::Results;
 use crate::results::stats::Samples;
 use crate::util::text::plural;
 
+pub use answer::cost;
 pub use table::remark;
 
 /// Differences of cost that round to less than this share are no difference.
@@ -46,17 +47,13 @@ fn scope(results: &Results, verdict: &Verdict) -> Prose {
 }
 
 /// What costs are compared with, in a sentence.
-fn yardstick(verdict: &Verdict) -> Prose {
+pub fn yardstick(verdict: &Verdict) -> Prose {
     verdict.yardstick.policy.map_or_else(|| Prose::new("anything that could run"), named)
 }
 
 /// A policy in a sentence.
-fn named(policy: &str) -> Prose {
-    match Role::of(policy) {
-        Role::KeepAll => Prose::new("no compaction"),
-        Role::Recorded => Prose::new("your recorded runs"),
-        _ => Prose::default().name(policy),
-    }
+pub fn named(policy: &str) -> Prose {
+    Role::of(policy).words().map_or_else(|| Prose::default().name(policy), Prose::new)
 }
 
 /// A change of the cost: `-25%`, `+103%`; for the baseline itself nothing.

@@ -275,7 +275,6 @@ fn invalid_option_values_are_refused() {
     }
     assert_refused(&run(["catalog", "colours"]), "recompact: the catalog has no `colours` (known: formats, ");
     assert_refused(&run(["catalog", "layers", "mop"]), "recompact: no `mop` among the layers (known: clear, ");
-    assert_refused(&run(["sweep", "messages"]), "--policy <POLICY>");
     let refused = "recompact: inspect has no html report (it has: table, json, csv, markdown); replay and report have one\n";
     assert_refused(&run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "html"]), refused);
     let many = run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "csv", "--jobs", "100000000"]);

@@ -135,7 +135,7 @@ fn every_command_reads_results_of_version_1() {
         }
     }
     let csv = ran(&["report", OLD[1], "-o", "csv"]);
-    assert!(csv.starts_with("policy,of,micro.keep_recent,sessions,allowed,front,recommended,dominated,"), "{csv}");
+    assert!(csv.starts_with("policy,of,micro.keep_recent,sessions,allowed,missed,front,recommended,dominated,"), "{csv}");
     assert_eq!(csv.lines().count(), 4, "the policy as it is and two settings: {csv}");
     let same = ["replay", "claude-code", "codex", "-p", "lcc-s08", "--tokenizer", "recorded", "--out", "now.json"];
     ran(&same);

@@ -244,6 +244,7 @@ pub fn swept() -> Results {
             sessions: if at % 3 == 1 { 1 } else { 3 },
             values: Values::from_iter([("cost.ratio", Some(cost)), ("kept.hit", Some(kept))]),
             allowed: at % 7 != 6,
+            missed: Vec::new(),
             front,
             dominated: front.then_some(0.1),
         }

@@ -9,13 +9,14 @@ use crate::analysis::sweep::dominance_probability::{BySession, dominated};
 use crate::analysis::sweep::objective::{epsilon, losses};
 use crate::analysis::sweep::pareto;
 use crate::analysis::sweep::recommend::recommendation;
-use crate::analysis::sweep::sendable;
+use crate::analysis::sweep::rules;
 use crate::analysis::sweep::sensitivity::sensitivity_rows;
 use crate::engine::policy::Policy;
-use crate::results::saved::{ConfigurationRow, Sweep, Values};
+use crate::results::condition::Condition;
+use crate::results::saved::{ConfigurationRow, ReferenceRow, Sweep, Values};
 
-use super::Search;
 use super::trial::Trial;
+use super::{Missed, Search};
 
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,8 @@ pub struct SearchResult {
     pub sweep: Sweep,
     /// Policies of the final comparison: the originals, then the front, or as many of its members as a table can show.
     pub policies: Vec<Policy>,
+    /// The conditions of the user, without the default ones.
+    pub conditions: Vec<Condition>,
 }
 
 /// A candidate with its totals at the end of the search.
@@ -31,13 +34,26 @@ struct Judged<'a> {
     trial: &'a Trial,
     /// By column.
     totals: Vec<Option<f64>>,
-    /// How far it is from the conditions; 0 if it meets all.
-    missed_by: f64,
+    /// The conditions that it misses.
+    missed: Vec<Missed<'a>>,
 }
 
 impl Judged<'_> {
     fn meets_conditions(&self) -> bool {
-        self.missed_by == 0.0
+        self.missed.is_empty()
+    }
+
+    /// How far it is from the conditions; 0 if it meets all.
+    fn missed_by(&self) -> f64 {
+        self.missed.iter().map(|missed| missed.by).sum()
+    }
+
+    /// The columns of the conditions that it misses, each once.
+    fn missed_columns(&self) -> Vec<String> {
+        let mut columns: Vec<String> = self.missed.iter().map(|missed| missed.column.to_owned()).collect();
+        columns.sort();
+        columns.dedup();
+        columns
     }
 
     fn policy(&self) -> &Policy {
@@ -65,8 +81,12 @@ impl Search {
         let named = |name: &str| judged.iter().find(|judged| judged.policy().name == name);
         sweep.recommended = recommendation(&sweep, |_| true, |name| Some(named(name)?.policy()));
         let recommended = sweep.recommended.as_ref().and_then(|best| named(&best.policy));
-        let policies = compared(&judged, &front, [recommended, nearest]);
-        SearchResult { sweep, policies }
+        let by_level = sweep.cheapest_by_level().into_iter().filter_map(|(_, policy)| named(policy));
+        let others =
+            nearest.into_iter().chain(sweep.cheaper_excluded().first().and_then(|row| named(&row.policy))).chain(by_level);
+        let references = self.yardstick().map(|yardstick| yardstick.candidate.policy.clone());
+        let policies = compared(&judged, &front, recommended, others).into_iter().chain(references).collect();
+        SearchResult { sweep, policies, conditions: self.criteria.conditions.clone() }
     }
 
     /// Sets the tolerance of each objective by the totals of the candidates that are still in the search.
@@ -84,7 +104,7 @@ impl Search {
         let judged = |(at, (trial, totals)): (usize, (_, Vec<_>))| Judged {
             id: CandidateId(at),
             trial,
-            missed_by: self.missed_by(trial, &totals),
+            missed: self.missed(trial, &totals),
             totals,
         };
         self.trials.iter().zip(totals).enumerate().map(judged).collect()
@@ -116,6 +136,7 @@ impl Search {
             held_out: self.split.held_out.len(),
             rounds: self.finished_rungs.clone(),
             configurations: judged.iter().map(|judged| self.row(judged, front)).collect(),
+            yardstick: self.yardstick_row(),
             recommended: None,
             nearest: nearest.map(|judged| judged.policy().name.clone()),
             sensitivity: sensitivity_rows(&self.spaces, objectives, first_total),
@@ -134,6 +155,7 @@ impl Search {
             sessions: judged.trial.develop.sessions(),
             values: self.values(&judged.totals),
             allowed: judged.meets_conditions(),
+            missed: judged.missed_columns(),
             front: member.is_some(),
             dominated: member.and_then(|member| member.dominated),
         }
@@ -145,24 +167,37 @@ impl Search {
 
     /// Returns all conditions as reports show them.
     fn conditions(&self) -> Vec<String> {
-        let by_default = sendable::default_columns(&self.criteria.conditions).map(sendable::describe);
-        self.criteria.conditions.iter().map(ToString::to_string).chain(by_default).collect()
+        let Criteria { conditions, .. } = &self.criteria;
+        conditions.iter().map(ToString::to_string).chain(rules::describe(conditions, self.against())).collect()
+    }
+
+    /// Returns what the costs are compared with.
+    fn yardstick_row(&self) -> Option<ReferenceRow> {
+        let yardstick = self.yardstick()?;
+        let values = self.values(&yardstick.develop.totals(&self.criteria.columns));
+        Some(ReferenceRow { policy: yardstick.candidate.policy.name.clone(), values })
     }
 }
 
 /// Returns the candidate that is still in the search and nearest to the conditions; the first of several.
 fn nearest<'a>(judged: &'a [Judged<'a>]) -> Option<&'a Judged<'a>> {
     let alive = judged.iter().filter(|one| one.trial.is_alive);
-    alive.reduce(|near, other| if other.missed_by < near.missed_by { other } else { near })
+    alive.reduce(|near, other| if other.missed_by() < near.missed_by() { other } else { near })
 }
 
-/// Returns the policies of the final comparison, in the order of the candidates: the originals, members of the front along the first
-/// objective, and the nearest candidate.
-fn compared(judged: &[Judged], front: &[Member], [recommended, nearest]: [Option<&Judged>; 2]) -> Vec<Policy> {
+/// Returns the policies of the final comparison, in the order of the candidates: the policy as it is, if it is the only one, members of
+/// the front along the first objective, and `others`.
+fn compared<'a>(
+    judged: &[Judged],
+    front: &[Member],
+    recommended: Option<&Judged>,
+    others: impl Iterator<Item = &'a Judged<'a>>,
+) -> Vec<Policy> {
     let members: Vec<CandidateId> = front.iter().map(|member| member.judged.id).collect();
     let recommended = recommended.map(|judged| judged.id).filter(|id| members.contains(id));
-    let originals = judged.iter().filter(|one| one.trial.candidate.is_original).map(|one| one.id);
+    let mut originals = judged.iter().filter(|one| one.trial.candidate.is_original).map(|one| one.id);
+    let unchanged = originals.next().filter(|_| originals.next().is_none());
     let spread = evenly_spaced(&members, recommended, |id| judged[id.0].totals[0]);
-    let compared: BTreeSet<CandidateId> = originals.chain(spread).chain(nearest.map(|one| one.id)).collect();
+    let compared: BTreeSet<CandidateId> = unchanged.into_iter().chain(spread).chain(others.map(|one| one.id)).collect();
     compared.into_iter().map(|id| judged[id.0].policy().clone()).collect()
 }

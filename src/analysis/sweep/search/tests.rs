@@ -19,11 +19,11 @@ fn search() -> (Search, SessionTable) {
     let split = Split { develop: [0, 1, 2, 3].map(SessionId).to_vec(), held_out: vec![SessionId(4)] };
     let transcript = |n: u64| TranscriptSize {
         transcript: format!("{n}.jsonl"),
-        conversations: vec![SessionSize { conversation: "main".to_owned(), calls: n + 1 }],
+        conversations: vec![SessionSize { conversation: "main".to_owned(), calls: n + 1, is_compacted: false }],
         call_hashes: Vec::new(),
     };
     let table = SessionTable::new(&(0..5).map(transcript).collect::<Vec<_>>());
-    (Search::new(candidates, spaces, criteria, split, true, 1), table)
+    (Search::new(candidates, spaces, Vec::new(), criteria, split, true, 1), table)
 }
 
 fn results_kept(policy: &Policy) -> f64 {
@@ -77,7 +77,7 @@ fn search_drops_the_worse_half_and_counts_calls() {
 fn conditions_also_hold_on_the_held_out_sessions() {
     let (mut search, table) = search();
     run(&mut search, &table);
-    let SearchResult { sweep, policies } = search.finish();
+    let SearchResult { sweep, policies, .. } = search.finish();
     let names = |is_listed: fn(&crate::results::saved::ConfigurationRow) -> bool| {
         sweep.configurations.iter().filter(|row| is_listed(row)).map(|row| row.policy.as_str()).collect::<Vec<_>>()
     };

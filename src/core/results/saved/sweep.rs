@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::{ColumnId, Direction};
 use crate::metrics::column_map::Values;
+use crate::metrics::metric::{cost, retention};
+
+/// Shares of the facts in context for which a sweep names the cheapest configuration.
+pub const LEVELS: [f64; 4] = [0.99, 0.97, 0.95, 0.90];
 
 /// A sweep: configurations, their totals, and the recommended one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +27,10 @@ pub struct Sweep {
     /// Rounds of successive halving, in order; each uses more sessions and fewer configurations.
     #[serde(alias = "rungs")]
     pub rounds: Vec<RungRow>,
+    /// What costs are compared with, on the sessions of the comparison; `None` if nothing that is known can run, and in results of older
+    /// programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yardstick: Option<ReferenceRow>,
     /// Every configuration, in the order of the grid or the sample.
     pub configurations: Vec<ConfigurationRow>,
     /// `None` if no configuration meets the conditions.
@@ -82,6 +90,9 @@ pub struct ConfigurationRow {
     pub values: Values,
     /// Whether it meets all conditions.
     pub allowed: bool,
+    /// The columns of the conditions that it misses; `decided_by` for a policy that its user cannot switch on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
     /// Whether it is on the Pareto front: it is allowed, and no other allowed configuration is at least as good in all objectives and
     /// better in one. Of configurations that are equal within the tolerances, only one is on the front.
     pub front: bool,
@@ -90,6 +101,14 @@ pub struct ConfigurationRow {
     /// sessions, or if an objective is a maximum, which cannot be bootstrapped.
     #[serde(default)]
     pub dominated: Option<f64>,
+}
+
+/// A policy that configurations are compared with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReferenceRow {
+    pub policy: String,
+    /// Totals over the sessions of the comparison.
+    pub values: Values,
 }
 
 /// The recommended configuration, or an unchanged policy: keep what you have.
@@ -164,10 +183,40 @@ impl Sweep {
         settings.unwrap_or(policy)
     }
 
-    /// Returns whether the recommendation is an unchanged policy.
+    /// Returns whether the recommendation is the policy as it is. Of several policies, the user does not have all.
     pub fn keeps_unchanged(&self) -> bool {
-        let is_recommended = |row: &&ConfigurationRow| self.recommended.as_ref().is_some_and(|best| best.policy == row.policy);
-        self.configurations.iter().find(is_recommended).is_some_and(|row| row.policy == row.of)
+        self.recommended.as_ref().is_some_and(|best| self.only_policy() == Some(&best.policy))
+    }
+
+    /// The row of a configuration.
+    pub fn configuration(&self, policy: &str) -> Option<&ConfigurationRow> {
+        self.configurations.iter().find(|row| row.policy == policy)
+    }
+
+    /// Returns the configurations that cost less than the recommended one and miss a condition, the cheapest first.
+    pub fn cheaper_excluded(&self) -> Vec<&ConfigurationRow> {
+        let cost = |row: &ConfigurationRow| row.values.get(cost::RATIO).unwrap_or(f64::INFINITY);
+        let Some(recommended) = self.recommended.as_ref().and_then(|best| self.configuration(&best.policy)) else {
+            return Vec::new();
+        };
+        let whole = self.rounds.last().map_or(0, |round| round.sessions);
+        let excluded = self.configurations.iter().filter(|row| !row.missed.is_empty() && row.sessions == whole);
+        let mut cheaper: Vec<&ConfigurationRow> = excluded.filter(|row| cost(row) < cost(recommended)).collect();
+        cheaper.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        cheaper
+    }
+
+    /// Of the configurations on the front, those that cost least and keep at least so much of the facts in context: each share of
+    /// [`LEVELS`] that one of them keeps, with its name.
+    pub fn cheapest_by_level(&self) -> Vec<(f64, &str)> {
+        let cost = |row: &&ConfigurationRow| row.values.get(cost::RATIO);
+        let cheapest = |level: f64| {
+            let keeps = |row: &&ConfigurationRow| row.front && row.values.get(retention::HIT).is_some_and(|hit| hit >= level);
+            let kept = self.configurations.iter().filter(keeps).filter(|row| cost(row).is_some());
+            let cheapest = kept.min_by(|a, b| cost(a).unwrap_or(f64::NAN).total_cmp(&cost(b).unwrap_or(f64::NAN)))?;
+            Some((level, cheapest.policy.as_str()))
+        };
+        LEVELS.into_iter().filter_map(cheapest).collect()
     }
 }
 

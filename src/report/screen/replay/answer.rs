@@ -39,7 +39,7 @@ fn joined(sentences: Vec<Prose>) -> Prose {
 }
 
 /// `25% less than your recorded runs ($174, not $232; 95% interval 13 to 47% less)`
-fn cost(standing: &Standing, verdict: &Verdict) -> Prose {
+pub fn cost(standing: &Standing, verdict: &Verdict) -> Prose {
     let Some(ratio) = standing.cost_ratio() else { return Prose::new("an unknown amount") };
     let mut notes: Vec<String> = Vec::new();
     // Dollars leave out models without a known price, so they may say something else.
@@ -261,7 +261,7 @@ fn flaws(standing: &Standing, verdict: &Verdict) -> Prose {
 
 impl Flaw {
     /// What is wrong with several policies.
-    fn of_several(self) -> &'static str {
+    pub fn of_several(self) -> &'static str {
         match self {
             Self::NotYours => "the provider decides",
             Self::Malformed => "malformed requests",

@@ -8,7 +8,7 @@ use super::View;
 use crate::metrics::metric::{cost, retention};
 use crate::report::table_model::{ColumnHeader, TableModel};
 use crate::results::Role;
-use crate::results::saved::Unit;
+use crate::results::saved::{Unit, Values};
 use crate::util::text::plural;
 
 /// Most rows of a table with a line a row.
@@ -94,33 +94,53 @@ fn numbers(
         headers.extend(["change on the others", "facts on the others"].map(ColumnHeader::numbers));
         ranks.extend([8, 6]);
     }
+    let yardstick = view.sweep.yardstick.as_ref().and_then(|row| view.reported(&row.policy));
     let cells = |policy: &&str| {
         let share = |column: &str| number_format::value(Unit::Share, view.value(policy, column));
         let mut cells = first(policy);
-        cells.push(choice(view, policy).to_owned());
+        cells.push(choice(view, policy));
         cells.push(view.value(policy, cost::USD).map_or(number_format::MISSING.to_owned(), money));
-        cells.push(change(view.value(policy, cost::RATIO)));
+        cells.push(against(yardstick, view.reported(policy)));
         cells.extend([share(retention::HIT), share(retention::HARD), number_format::count(view.refused(policy) as u64)]);
         if has_held_out {
-            let chosen_on = view.configuration(policy).map(|row| &row.values);
-            cells.push(change(chosen_on.and_then(|values| values.get(cost::RATIO))));
+            let chosen_on = view.sweep.configuration(policy).map(|row| &row.values);
+            cells.push(against(view.sweep.yardstick.as_ref().map(|row| &row.values), chosen_on));
             cells.push(number_format::value(Unit::Share, chosen_on.and_then(|values| values.get(retention::HIT))));
         }
         cells
     };
-    let tone = |policy: &&str| match choice(view, policy) {
-        "take this" | "best here" | "keep this" => Tone::Chosen,
-        "no compaction" => Tone::Reference,
-        _ => Tone::Plain,
+    let tone = |policy: &&str| match view.sweep.configuration(policy) {
+        _ if Some(*policy) == view.recommended() => Tone::Chosen,
+        None => Tone::Reference,
+        Some(_) => Tone::Plain,
     };
     let model = TableModel {
         title: "Configurations".to_owned(),
         subject: String::new(),
         headers,
         rows: rows.iter().map(cells).collect(),
-        footnotes: vec![format!("{note}change: of the cost, against no compaction. {}", sessions(view))],
+        footnotes: vec![format!(
+            "{note}change: of the cost, against {}. {}{}",
+            yardstick_words(view),
+            levels(view),
+            sessions(view)
+        )],
     };
     ScreenTable { tones: rows.iter().map(tone).collect(), ..ScreenTable::new(model, ranks, "front") }
+}
+
+/// What the changes of the cost are against.
+fn yardstick_words(view: &View) -> String {
+    let policy = view.verdict.yardstick.policy.unwrap_or(view.verdict.yardstick.study_baseline());
+    Role::of(policy).words().unwrap_or(policy).to_owned()
+}
+
+/// What the shares of the column `choice` are.
+fn levels(view: &View) -> &'static str {
+    if view.sweep.cheapest_by_level().is_empty() {
+        return "";
+    }
+    "cheapest with 95%: of the front, with at least this share of the facts in context on the sessions to choose on. "
 }
 
 fn sessions(view: &View) -> String {
@@ -134,18 +154,34 @@ fn sessions(view: &View) -> String {
     }
 }
 
+/// The change of the cost against the yardstick, over the sessions of `values`.
+fn against(yardstick: Option<&Values>, values: Option<&Values>) -> String {
+    let ratio = |values: Option<&Values>| values?.get(cost::RATIO);
+    // Results of older programs compare with no compaction.
+    let theirs = ratio(yardstick).filter(|theirs| *theirs > 0.0).unwrap_or(1.0);
+    change(ratio(values).map(|own| own / theirs))
+}
+
 /// What a configuration is in the answer; empty for most.
-fn choice(view: &View, policy: &str) -> &'static str {
+fn choice(view: &View, policy: &str) -> String {
     let neighbours = view.sweep.recommended.iter().flat_map(|recommended| &recommended.neighbours);
     let neighbour = |column: &str| neighbours.clone().any(|next| next.policy == policy && next.by == column);
-    match view.configuration(policy) {
+    let level = view.sweep.cheapest_by_level().into_iter().find(|(_, cheapest)| *cheapest == policy).map(|(level, _)| level);
+    let what = match view.sweep.configuration(policy) {
         _ if Some(policy) == view.recommended() && view.sweep.keeps_unchanged() => "keep this",
         _ if Some(policy) == view.recommended() && view.sweep.held_out == 0 => "best here",
         _ if Some(policy) == view.recommended() => "take this",
-        None => "no compaction",
-        Some(row) if row.policy == row.of => "as it is",
+        None => Role::of(policy).words().unwrap_or_default(),
+        Some(row) if view.sweep.only_policy() == Some(row.policy.as_str()) => "as it is",
+        Some(row) if !row.missed.is_empty() => "excluded",
+        _ if level.is_some() => "",
         _ if neighbour(cost::RATIO) => "cheaper",
         _ if neighbour(retention::HIT) => "keeps more",
         _ => "",
+    };
+    match level {
+        Some(level) if what.is_empty() => format!("cheapest with {}%", level * 100.0),
+        Some(level) => format!("{what}, cheapest with {}%", level * 100.0),
+        None => what.to_owned(),
     }
 }
