@@ -4,6 +4,7 @@
 //! [yardstick](Yardstick), and if few of the facts that the agent used again are lost for good. Of the fit policies, those whose saving
 //! is proven come first. Of these the compromise between cost and facts in context is chosen, as in a [sweep](super::sweep).
 
+mod harness;
 mod ties;
 mod yardstick;
 
@@ -15,7 +16,8 @@ use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
 
-pub use super::limits::{Flaw, Limit, MAX_LOST, MAX_REFUSED, limits};
+use super::limits::{Flaw, Limit, limits};
+pub use harness::{HarnessResults, by_harness, can_be_set, only_format};
 pub use ties::{Ties, Winner, ties};
 pub use yardstick::Yardstick;
 

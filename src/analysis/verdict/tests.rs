@@ -1,7 +1,7 @@
 use super::*;
-use crate::engine::policy::DecidedBy;
+use crate::engine::policy::{DecidedBy, preset};
 use crate::metrics::metric::columns;
-use crate::results::saved::{ColumnId, Intervals, LayerRow, PolicyText, Row, summarise};
+use crate::results::saved::{ColumnId, Intervals, LayerRow, PolicyText, Recording, Row, summarise};
 use crate::results::stats::{Resamples, halves};
 
 /// One policy of 1,000 requests.
@@ -279,4 +279,48 @@ fn few_sessions_have_no_ties() {
     results.rows.retain(|row| row.transcript.as_str() < "5");
     let whole = verdict(&results).expect("results");
     assert_eq!(ties(&results, &whole), None);
+}
+
+/// The odd sessions are of one harness, the even ones of another: `odd` costs .3 in the first, `even` .3 in the second.
+#[test]
+fn each_harness_has_its_own_verdict() {
+    let mut results = two_that_differ();
+    assert_eq!(by_harness(&results), []);
+    for row in &mut results.rows {
+        let is_odd = row.transcript.trim_end_matches(".jsonl").ends_with(['1', '3', '5', '7', '9']);
+        let format = if is_odd { "codex" } else { "claude-code" }.into();
+        row.recording = Recording { format, ..Recording::default() }.into();
+    }
+    let parts = by_harness(&results);
+    let answer = |part: &HarnessResults| {
+        let verdict = verdict(&part.results).expect("results");
+        (
+            part.format.clone(),
+            part.sessions,
+            verdict.standings[0].policy().to_owned(),
+            verdict.yardstick.policy.map(str::to_owned),
+        )
+    };
+    let expected = [("claude-code", "even"), ("codex", "odd")].map(|(format, best)| {
+        // No row says what was saved, so the record of a part does not show a compaction.
+        (format.to_owned(), 5, best.to_owned(), None)
+    });
+    assert_eq!(parts.iter().map(answer).collect::<Vec<_>>(), expected);
+    assert_eq!((only_format(&results), only_format(&parts[0].results)), (None, Some("claude-code")));
+}
+
+#[test]
+fn settings_of_a_harness_express_its_own_policies() {
+    let text = |name: &str, settings: &[&str]| {
+        let settings: Vec<_> = settings.iter().map(|written| written.parse().expect("a setting")).collect();
+        let policy = preset(name).expect(name).policy(&settings).expect(name);
+        PolicyText { name: name.to_owned(), toml: policy.to_toml(), ..PolicyText::default() }
+    };
+    let mut results = Results { policies: vec![text("codex-cli", &[]), text("observation-mask", &[])], ..Results::default() };
+    assert_eq!(can_be_set(&results, "codex", "codex-cli"), Some(true));
+    assert_eq!(can_be_set(&results, "codex", "observation-mask"), Some(false));
+    assert_eq!(can_be_set(&results, "openai-chat", "codex-cli"), None, "no harness is known");
+    assert_eq!(can_be_set(&results, "codex", "other"), None, "no text is known");
+    results.policies[1].toml = results.policies[0].toml.replace("codex-cli", "observation-mask");
+    assert_eq!(can_be_set(&results, "codex", "observation-mask"), Some(true), "another name changes nothing");
 }

@@ -73,25 +73,25 @@ pub(super) struct Intervals<'a> {
     yardstick: Yardstick<'a>,
     column: Option<&'a Column>,
     samples: Samples<'a>,
-    /// `None` if the results have the intervals already.
+    /// `None` if the results have the intervals already, or too few sessions for any.
     resamples: Option<Resamples>,
 }
 
 impl<'a> Intervals<'a> {
     pub(super) fn new(results: &'a Results, yardstick: Yardstick<'a>) -> Self {
         let samples = Samples::new(&results.rows);
-        let is_needed = !yardstick.is_of_study() && yardstick.policy.is_some() && samples.sessions() >= MIN_SESSIONS;
+        let is_saved = yardstick.is_of_study() && results.summary.iter().any(|summary| !summary.intervals.is_empty());
+        let is_needed = !is_saved && yardstick.policy.is_some() && samples.sessions() >= MIN_SESSIONS;
         let resamples = is_needed.then(|| Resamples::new(samples.sessions(), RESAMPLES, seed(results)));
         Self { yardstick, column: results.column(cost::RATIO), samples, resamples }
     }
 
     /// Returns the interval of one policy.
     pub(super) fn of(&self, summary: &Summary) -> Option<[f64; 2]> {
-        if self.yardstick.is_of_study() {
-            return summary.intervals.entry(cost::RATIO).copied();
-        }
+        let saved = summary.intervals.entry(cost::RATIO).copied().filter(|_| self.yardstick.is_of_study());
+        let Some(resamples) = &self.resamples else { return saved };
         let (column, added) = self.added(summary)?;
-        total_interval(column, &added, self.resamples.as_ref()?)
+        total_interval(column, &added, resamples)
     }
 
     /// Returns what each session adds to the cost as a share of the yardstick's.

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analysis::limits::Flaw;
 use crate::analysis::study::KEEP_ALL;
-use crate::analysis::verdict::{Choice, Flaw, Standing, verdict};
+use crate::analysis::verdict::{Choice, Standing, verdict};
 use crate::metrics::metric::cost;
 use crate::report::screen::remark;
 use crate::results::Role;

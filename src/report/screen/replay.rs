@@ -7,8 +7,9 @@ mod table;
 use super::super::number_format::{MISSING, count, grouped};
 use super::super::{Invocation, Layout};
 use super::{Prose, Screen, Step};
+use crate::analysis::limits::Flaw;
 use crate::analysis::spec::preset_text;
-use crate::analysis::verdict::{Flaw, Standing, Verdict, verdict};
+use crate::analysis::verdict::{Standing, Verdict, by_harness, verdict};
 use crate::report::table_model::compare::conversations_of;
 use crate::results::Role;
 use crate::results::saved::Results;
@@ -24,11 +25,12 @@ const SAME: f64 = 0.005;
 /// Returns the screen; `None` if nothing was replayed.
 pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
     let verdict = verdict(results)?;
+    let harnesses = by_harness(results);
     Some(Screen {
         scope: scope(results, &verdict),
-        answer: answer::answer(results, &verdict),
-        table: table::table(results, &verdict, layout),
-        checks: checks::checks(results, &verdict),
+        answer: answer::answer(results, &verdict, &harnesses),
+        table: table::table(results, &verdict, &harnesses, layout),
+        checks: checks::checks(results, &verdict, &harnesses),
         next: next(&verdict, &layout.invocation),
     })
 }

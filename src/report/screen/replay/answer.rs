@@ -2,7 +2,8 @@
 
 use super::super::Prose;
 use super::{SAME, amounts, money, named, yardstick};
-use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Standing, Ties, Verdict, Winner, ties};
+use crate::analysis::limits::{Flaw, MAX_LOST};
+use crate::analysis::verdict::{Choice, HarnessResults, Standing, Ties, Verdict, Winner, can_be_set, only_format, ties, verdict};
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, grouped, value};
 use crate::results::Role;
@@ -10,7 +11,44 @@ use crate::results::saved::{Results, Unit};
 use crate::results::stats::{MIN_SESSIONS, Samples};
 use crate::util::text::plural;
 
-pub fn answer(results: &Results, verdict: &Verdict) -> Vec<Prose> {
+/// Returns the answer; if several harnesses recorded the sessions, one for each, because none of their users can ship for all.
+pub fn answer(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults]) -> Vec<Prose> {
+    if harnesses.is_empty() {
+        let own = only_format(results).map(|format| settings(results, verdict, format)).unwrap_or_default();
+        return of_sessions(results, verdict)
+            .into_iter()
+            .chain([own].into_iter().filter(|own| *own != Prose::default()))
+            .collect();
+    }
+    harnesses.iter().filter_map(of_harness).collect()
+}
+
+/// ``claude-code`, 17 sessions: Ship `x`: it costs … Of the facts …`
+fn of_harness(HarnessResults { format, sessions, results }: &HarnessResults) -> Option<Prose> {
+    let verdict = verdict(results)?;
+    let beginning = Prose::default().name(format.as_str()).words(format!(", {}: ", plural(*sessions, "session")));
+    let mut sentences = of_sessions(results, &verdict).into_iter();
+    let first = sentences.next()?;
+    let second = verdict.chosen().map(facts).or_else(|| sentences.next()).unwrap_or_default();
+    Some(joined(vec![beginning.join(first), second, settings(results, &verdict, format)]))
+}
+
+/// What the settings of the harness can do, if the answer needs more than those.
+///
+/// `With the settings of `codex`: keep what you have. With one change of its code: `anthropic-clear`.`
+fn settings(results: &Results, verdict: &Verdict, format: &str) -> Prose {
+    let can_be_set = |standing: &Standing| can_be_set(results, format, standing.policy());
+    let needs_code = verdict.chosen().filter(|chosen| can_be_set(chosen) == Some(false));
+    let Some(chosen) = needs_code else { return Prose::default() };
+    let best = verdict.candidates().find(|standing| standing.is_fit() && can_be_set(standing) == Some(true));
+    let best = best.map(|best| named(best.policy()).words(", which costs ").join(cost(best, verdict)));
+    let first = Prose::new("With the settings of ").name(format).words(": ");
+    let first = first.join(best.unwrap_or_else(|| Prose::new("keep what you have")));
+    first.words(". With one change of its code: ").join(named(chosen.policy())).words(".")
+}
+
+/// Returns the answer for sessions of one harness.
+fn of_sessions(results: &Results, verdict: &Verdict) -> Vec<Prose> {
     let Some(first) = verdict.candidates().next() else {
         return vec![Prose::new(
             "Nothing to choose from: only no compaction and the recorded session were replayed. Name policies with -p.",
@@ -141,8 +179,8 @@ fn unproven(results: &Results, first: &Standing, verdict: &Verdict) -> Prose {
     Prose::new(beginning).join(named(first.policy())).words(", costs ").join(cost(first, verdict)).words(why)
 }
 
-/// `97.5% of the facts that the agent used again are still in context, 0.4% are lost for good. 5 of 2,141 requests would be refused.`
-fn kept(standing: &Standing) -> Prose {
+/// `97.5% of the facts that the agent used again are still in context, 0.4% are lost for good.`
+fn facts(standing: &Standing) -> Prose {
     let share = |id: &str| standing.summary.values.get(id);
     let percent = |share: f64| value(Unit::Share, Some(share));
     let facts = match (share(retention::HIT), standing.lost()) {
@@ -155,15 +193,20 @@ fn kept(standing: &Standing) -> Prose {
             if let Some(rereads) = share(cost::REREADS).filter(|usd| *usd >= SAME) {
                 text += &format!("; fetching the others again costs at most {}", money(rereads));
             }
-            text + "." + &at_risk(standing)
+            text + "."
         }
         _ => "No fact was used again, so it is not known what it loses.".to_owned(),
     };
+    Prose::new(facts)
+}
+
+/// The facts that it keeps, those at risk, and its requests: `… 5 of 2,141 requests would be refused.`
+fn kept(standing: &Standing) -> Prose {
     let refused = match standing.refused() {
         0 => " No request would be refused.".to_owned(),
         refused => format!(" {} of {} requests would be refused.", count(refused), count(standing.requests())),
     };
-    Prose::new(facts + &refused)
+    facts(standing).words(at_risk(standing) + &refused)
 }
 
 /// ` Of the 60 uses whose text it removed or summarised, 31.0% (95% interval 25.1 to 40.2%) are still in context, 3.0% are lost.`

@@ -2,7 +2,8 @@
 
 use super::super::{Check, Prose};
 use super::money;
-use crate::analysis::verdict::{Flaw, Verdict};
+use crate::analysis::limits::Flaw;
+use crate::analysis::verdict::{HarnessResults, Verdict};
 use crate::findings::Level;
 use crate::metrics::metric::retention;
 use crate::report::number_format::{count, value};
@@ -17,11 +18,12 @@ const MUCH_CHANCE: f64 = 0.05;
 const LARGE_ERROR: f64 = 0.05;
 
 /// Returns all points, the most important first.
-pub fn checks(results: &Results, verdict: &Verdict) -> Vec<Check> {
+pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut add = |section: &'static str, text: Option<Prose>| checks.extend(text.map(|text| Check { text, section }));
     add("left-out", stopped(results));
     add("left-out", left_out(results));
+    add("policies", together(harnesses));
     add("billing", cost_check::coverage_gap(results).map(Prose::new));
     add("billing", cost_check::record(results).map(Prose::new));
     add("layers", malformed(verdict));
@@ -34,6 +36,13 @@ pub fn checks(results: &Results, verdict: &Verdict) -> Vec<Check> {
     add("tokens", estimates(results));
     add("notes", notes(results));
     checks
+}
+
+/// The table is of all sessions, the answers are not.
+fn together(harnesses: &[HarnessResults]) -> Option<Prose> {
+    let formats = harnesses.iter().map(|part| Prose::new("--format ").name(part.format.as_str()));
+    let options = formats.reduce(|all, next| all.words(", ").join(next))?;
+    Some(Prose::new("the table has the sessions of all harnesses together; those of one: ").join(options))
 }
 
 fn stopped(results: &Results) -> Option<Prose> {

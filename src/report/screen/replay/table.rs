@@ -3,7 +3,8 @@
 use super::super::ScreenTable;
 use super::answer::is_too_wide;
 use super::{SAME, change, money};
-use crate::analysis::verdict::{Choice, Flaw, Standing, Verdict};
+use crate::analysis::limits::Flaw;
+use crate::analysis::verdict::{Choice, HarnessResults, Standing, Verdict, verdict};
 use crate::metrics::cost::UNSEEN_ERROR;
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::report::number_format::{MISSING, count, value};
@@ -44,13 +45,14 @@ fn columns() -> Vec<ScreenColumn> {
     ]
 }
 
-pub fn table(results: &Results, verdict: &Verdict, layout: &Layout) -> ScreenTable {
+pub fn table(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults], layout: &Layout) -> ScreenTable {
+    let chosen = chosen(verdict, harnesses);
     let mut standings: Vec<&Standing> = verdict.standings.iter().collect();
     if let Some(column) = layout.sort.as_ref().and_then(|id| results.column(id)) {
         standings.sort_by(|a, b| column.better.compare(a.summary.values.get(&column.id), b.summary.values.get(&column.id)));
     }
     let (mut headers, mut ranks) = (vec![ColumnHeader::names("policy")], vec![0]);
-    let mut rows: Vec<Vec<String>> = standings.iter().map(|standing| vec![name(standing, verdict)]).collect();
+    let mut rows: Vec<Vec<String>> = standings.iter().map(|standing| vec![name(standing, &chosen)]).collect();
     if layout.columns.is_empty() {
         for ScreenColumn { header, rank, cell } in columns() {
             headers.push(header);
@@ -58,15 +60,15 @@ pub fn table(results: &Results, verdict: &Verdict, layout: &Layout) -> ScreenTab
             rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(cell(standing)));
         }
     }
-    for chosen in layout.columns.iter().filter_map(|id| results.column(id)) {
-        headers.push(ColumnHeader::numbers(&title(chosen)));
+    for column in layout.columns.iter().filter_map(|id| results.column(id)) {
+        headers.push(ColumnHeader::numbers(&title(column)));
         ranks.push(0);
-        rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(chosen_value(chosen, standing)));
+        rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(chosen_value(column, standing)));
     }
     headers.push(ColumnHeader::words("remark"));
     ranks.push(3);
     rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(remark(standing).to_owned()));
-    let tones = standings.iter().map(|standing| tone(standing, verdict)).collect();
+    let tones = standings.iter().map(|standing| tone(standing, &chosen)).collect();
     let footnotes = vec![footnote(results, verdict)];
     let model = TableModel { title: "Policies".to_owned(), subject: String::new(), headers, rows, footnotes };
     ScreenTable { model, tones, ranks, section: "policies" }
@@ -76,13 +78,18 @@ fn chosen_value(column: &Column, standing: &Standing) -> String {
     value(column.unit, standing.summary.values.get(&column.id))
 }
 
-fn is_chosen(standing: &Standing, verdict: &Verdict) -> bool {
-    verdict.chosen().is_some_and(|chosen| chosen.policy() == standing.policy())
+/// The policies that the answers name.
+fn chosen(verdict: &Verdict, harnesses: &[HarnessResults]) -> Vec<String> {
+    if harnesses.is_empty() {
+        return verdict.chosen().map(|chosen| chosen.policy().to_owned()).into_iter().collect();
+    }
+    let of_harness = |part: &HarnessResults| Some(self::verdict(&part.results)?.chosen()?.policy().to_owned());
+    harnesses.iter().filter_map(of_harness).collect()
 }
 
-fn tone(standing: &Standing, verdict: &Verdict) -> Tone {
+fn tone(standing: &Standing, chosen: &[String]) -> Tone {
     match standing.role {
-        Role::Candidate if is_chosen(standing, verdict) => Tone::Chosen,
+        Role::Candidate if chosen.iter().any(|chosen| chosen == standing.policy()) => Tone::Chosen,
         Role::Candidate if !standing.flaws.is_empty() => Tone::Unfit,
         Role::Candidate => Tone::Plain,
         _ => Tone::Reference,
@@ -90,8 +97,8 @@ fn tone(standing: &Standing, verdict: &Verdict) -> Tone {
 }
 
 /// `> claude-code`, `x lcc-s08`, `  no compaction`
-fn name(standing: &Standing, verdict: &Verdict) -> String {
-    let mark = match tone(standing, verdict) {
+fn name(standing: &Standing, chosen: &[String]) -> String {
+    let mark = match tone(standing, chosen) {
         Tone::Chosen => ">",
         Tone::Unfit => "x",
         Tone::Plain | Tone::Reference => "\u{a0}",

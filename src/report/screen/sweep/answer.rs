@@ -3,7 +3,8 @@
 use super::super::Prose;
 use super::super::replay::{cost, money, named};
 use super::View;
-use crate::analysis::verdict::{Flaw, Standing};
+use crate::analysis::limits::Flaw;
+use crate::analysis::verdict::Standing;
 use crate::metrics::metric::{self, broken, overflow, retention};
 use crate::report::number_format;
 use crate::results::saved::{ConfigurationRow, Objective, Recommendation, Unit};
