@@ -12,6 +12,7 @@ mod message;
 mod message_unit;
 mod positions;
 mod rewrite_cache;
+mod signed_thinking;
 mod totals;
 mod turns;
 mod validity;
@@ -30,6 +31,7 @@ pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, size
 pub use message_unit::MessageUnit;
 use positions::Positions;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
+use signed_thinking::SignedThinking;
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
@@ -54,6 +56,7 @@ pub struct Context<'a> {
     /// Index of the message with the last rewritten block, and the sums of its block sizes; `None` if messages changed since.
     rewritten_last: Option<(usize, MessageSizes)>,
     faults: Faults,
+    signed_thinking: SignedThinking,
     changes: Vec<Change>,
     positions: Positions,
     /// Number of edits that moved messages. A stored position is valid as long as this number does not change.
@@ -78,6 +81,7 @@ impl<'a> Context<'a> {
             appended: [0; SizeUnit::MAX_UNITS],
             rewritten_last: None,
             faults: Faults::new(conversation.pairs.len()),
+            signed_thinking: SignedThinking::default(),
             changes: Vec::new(),
             positions: Positions::default(),
             moves: 0,
@@ -252,6 +256,7 @@ impl<'a> Context<'a> {
             appended: self.appended,
             rewritten_last: None,
             faults: self.faults.clone(),
+            signed_thinking: self.signed_thinking.clone(),
             changes: Vec::new(),
             positions: self.positions.clone(),
             moves: self.moves,
@@ -300,6 +305,11 @@ impl<'a> Context<'a> {
         for message in &replaced {
             self.subtract_from_totals(message);
         }
-        self.changes.push(Change { kind, cause, at, removed, added });
+        self.log(Change { kind, cause, at, removed, added });
+    }
+
+    fn log(&mut self, change: Change) {
+        self.signed_thinking.note(&change);
+        self.changes.push(change);
     }
 }

@@ -225,6 +225,7 @@ impl<'a> ReplayRun<'a, '_> {
 
     fn drop_thinking(&mut self) {
         let context = &mut self.history.context;
+        context.release_thinking();
         for message in (self.thinking_dropped.start(context).message..context.len()).rev() {
             let blocks = &context.messages()[message].blocks;
             let stays = |id: &BlockId| context.block(*id).kind != BlockKind::Thinking;

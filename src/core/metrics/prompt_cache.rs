@@ -17,7 +17,7 @@
 //! * **System prompt and tools** precede the messages, never change, and can be read even if no message can. The recording
 //!   shows how much of them was cached before the conversation began.
 //! * **Thinking** that providers drop when the next turn begins does not break the prefix: in recordings 56 of 81 such turns of GPT
-//!   still read the previous request.
+//!   still read the previous request. Thinking that a policy removes after it was sent breaks the prefix like text.
 //! * **Edits on the server** ([`crate::engine::layer::Scope::Server`]) do not change the prefix.
 //! * Each **model** has its own cache.
 //! * What is **behind the last breakpoint** of a recorded request is neither read nor written ([`CacheUse::unwritten`]).
@@ -43,7 +43,7 @@ use crate::engine::policy::{Breakpoints, Policy};
 use crate::transcript::conversation::{BlockId, Conversation, MINUTE};
 
 use blocks::BlockInfo;
-pub use blocks::{came_with, keys};
+pub use blocks::{came_with, keys, leaves_by_itself};
 use breakpoint::LastBreakpoints;
 pub use events::{CacheEvent, CacheEventKind, CacheMode, PrefixEnd};
 use prefixes::Prefixes;

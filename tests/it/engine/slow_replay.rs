@@ -4,7 +4,7 @@ use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage, Fa
 use recompact::engine::journal::{FaultTally, File, Journal, Request, RequestCursor, SentBlock};
 use recompact::engine::replay::Observer;
 use recompact::tokens::meter::{Meter, Rates, SizeUnit};
-use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Role, Thinking};
+use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Role, Thinking};
 use recompact::transcript::format::{self, ReadOptions};
 
 use super::slow_sizes::slow_size;
@@ -110,7 +110,7 @@ impl Observer for Slow<'_> {
         self.faults.advance(request);
         let mut faults: Vec<_> = self.faults.faults().iter().map(|fault| (fault.message, fault.block, fault.kind)).collect();
         faults.sort_unstable();
-        assert_eq!(faults, slow_faults(context), "{place}: faults");
+        assert_eq!(faults, slow_faults(context, &self.newest_thinking()), "{place}: faults");
     }
 
     fn units(&self) -> &[SizeUnit] {
@@ -158,6 +158,19 @@ impl Slow<'_> {
             parts.last_mut().expect("a part").push(*id);
         }
         parts
+    }
+
+    /// Returns the thinking of the newest response that the provider wants back. All invented thinking is signed.
+    fn newest_thinking(&self) -> Vec<BlockId> {
+        let messages = &self.conversation.messages[..self.read];
+        let Some(response) = messages.iter().rposition(|message| message.role == Role::Assistant) else { return Vec::new() };
+        let thinking = self.trial.thinking.unwrap_or(self.conversation.thinking);
+        let typed = messages[response..].iter().any(|message| self.conversation.is_typed(message));
+        if thinking == Thinking::None || thinking == Thinking::Turn && typed {
+            return Vec::new();
+        }
+        let is_thinking = |id: &BlockId| self.conversation.block(*id).kind == BlockKind::Thinking;
+        messages[response].blocks.iter().copied().filter(is_thinking).collect()
     }
 
     /// The previous request, the messages since then, and the changes in the journal.
@@ -232,7 +245,8 @@ fn folded_into(mut added: &[BlockId], conversation: &Conversation) -> Vec<Vec<Bl
 }
 
 /// Returns the faults that an API would refuse: checks every rule for every block of the whole request.
-fn slow_faults(context: &Context) -> Vec<(usize, BlockId, FaultKind)> {
+/// `thinking` is that of the newest response: each is missing if a call of that response is there, and the block is not.
+fn slow_faults(context: &Context, thinking: &[BlockId]) -> Vec<(usize, BlockId, FaultKind)> {
     let all = blocks_in_turns(context);
     let uses = |pair| move |other: &&Placed| other.kind == BlockKind::ToolUse(pair);
     let mut faults = Vec::new();
@@ -265,6 +279,20 @@ fn slow_faults(context: &Context) -> Vec<(usize, BlockId, FaultKind)> {
             faults.push((0, this.id, FaultKind::FirstNotUser));
         }
         faults.extend(fault.map(|kind| (this.message, this.id, kind)));
+    }
+    if let Some(first) = thinking.first() {
+        let is_response = |message: &&Message| message.blocks.contains(first);
+        let response = context.conversation().messages.iter().find(is_response).expect("thinking is in a response");
+        let is_call = |this: &&Placed| {
+            let recorded = context.recorded_block(this.id);
+            this.role == Role::Assistant
+                && matches!(this.kind, BlockKind::ToolUse(_))
+                && recorded.is_some_and(|id| response.blocks.contains(&id))
+        };
+        if let Some(call) = all.iter().rfind(is_call) {
+            let missing = thinking.iter().filter(|id| all.iter().all(|this| this.id != **id));
+            faults.extend(missing.map(|id| (call.message, *id, FaultKind::ThinkingChanged)));
+        }
     }
     faults.sort_unstable();
     faults

@@ -3,7 +3,7 @@
 use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
 use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, PROVIDERS, Provider, simulate};
-use recompact::transcript::conversation::{BlockId, Conversation, MINUTE, Usage};
+use recompact::transcript::conversation::{Block, BlockId, BlockKind, Conversation, MINUTE, Usage, text_wire};
 
 use crate::support::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
 use crate::support::trace::{behind_a_breakpoint, clear, conversation, growing, layer, two_results};
@@ -183,6 +183,24 @@ fn dropped_thinking_breaks_no_prefix() {
         let expected = [[2_997, 0, 0], [7_700, second, second], [7_140, third, third]];
         assert_eq!(reads(&served), expected, "{provider}");
         assert!(served.iter().all(|of_call| of_call.broken.is_none()), "no layer did it");
+    }
+}
+
+/// Before the third request a layer cuts the 700 characters of the first response to 10: thinking, or text of as many bytes.
+#[test]
+fn thinking_that_a_layer_edits_breaks_the_prefix_like_text() {
+    let cut = layer(
+        "do = \"truncate\"\nwhen = { calls = 2 }\nparts = [\"thinking\", \"text\"]\nmax_chars = 600\nkeep_head = 9\nkeep_tail = 0\nmarker = \"-\"",
+    );
+    let turns = [(0, Text(500)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Use), (2, Answer(1_000)), (2, Text(100))];
+    let thought = conversation(&turns);
+    let mut said = thought.clone();
+    said.blocks[1] = Block { kind: BlockKind::Text, wire: text_wire("t".repeat(700)), ..said.blocks[1].clone() };
+    for conversation in [thought, said] {
+        let served = &served(&conversation, cut.clone(), "anthropic", 500, COLD);
+        assert_eq!(reads(served), [[1_500, 0, 0], [6_203, 1_500, 1_500], [6_516, 1_500, 1_500]]);
+        let broken = served[2].broken.expect("the prefix was alive");
+        assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 4_013, 690));
     }
 }
 

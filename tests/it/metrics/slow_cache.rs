@@ -1,11 +1,13 @@
 //! A slow and obvious cache: compares every request with every earlier one that has not expired.
 
-use recompact::engine::context::Context;
+use std::collections::BTreeSet;
+
+use recompact::engine::context::{Cause, Context};
 use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
 use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, Provider, simulate};
 use recompact::tokens::meter::SizeUnit;
-use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, MINUTE, Role, Thinking};
+use recompact::transcript::conversation::{BlockId, Conversation, MINUTE, Role, Thinking};
 
 use crate::support::generate;
 use crate::support::trial::trials;
@@ -17,8 +19,9 @@ fn prefix_tree_equals_a_comparison_with_every_request() {
         let mut conversation = generate::conversation(steps, Thinking::Turn);
         set_clock(&mut conversation);
         for trial in trials {
-            let mut slow = Slow { conversation: &conversation, sent: Vec::new() };
+            let mut slow = Slow::new(&conversation);
             let journal = trial.replay(&conversation, &mut slow);
+            slow.settle();
             let provider = Provider::by_name("other").expect("a provider");
             let terms: Vec<_> = (0..conversation.calls.len())
                 .map(|call| CacheTerms { provider, min_tokens: 0, long: false, model: call / 7 % 2 })
@@ -69,34 +72,71 @@ fn set_clock(conversation: &mut Conversation) {
     }
 }
 
-/// A block of a request: the message that it begins, its content, and its size. Thinking has no content and begins no message.
+/// A block of a request: the message that it begins, its content, and its size. Thinking that leaves by itself has no content and
+/// begins no message.
 type Sent = (Option<Role>, Option<String>, u64);
+
+/// A block as it was sent: its id, the ids that it replaces, whether it begins a message, its content and its size.
+struct Whole {
+    ids: Vec<BlockId>,
+    opens: Option<Role>,
+    holds: String,
+    size: u64,
+}
 
 struct Slow<'a> {
     conversation: &'a Conversation,
+    whole: Vec<(usize, Vec<Whole>)>,
+    dropped: BTreeSet<BlockId>,
+    edited: BTreeSet<BlockId>,
     sent: Vec<(usize, Vec<Sent>)>,
 }
 
 impl Observer for Slow<'_> {
     fn request(&mut self, request: &Request, context: &Context) {
+        for change in request.edits() {
+            let set = if change.cause == Cause::Record { &mut self.dropped } else { &mut self.edited };
+            set.extend(change.removed.iter().filter(|block| !change.added.contains(block)));
+        }
         let mut blocks = Vec::new();
         for message in context.messages() {
-            let mut opens = Some(message.role);
-            for id in &message.blocks {
+            for (place, id) in message.blocks.iter().enumerate() {
                 let block = context.block(*id);
-                let size = SizeUnit::Chars.block(block, false);
                 let holds = if context.is_synthetic(*id) { block.wire().to_string() } else { id.index().to_string() };
-                match block.kind {
-                    BlockKind::Thinking => blocks.push((None, None, size)),
-                    _ => blocks.push((opens.take(), Some(holds), size)),
-                }
+                let mut ids = vec![*id];
+                ids.extend(std::iter::successors(replaced(context, *id), |id| replaced(context, *id)));
+                let opens = (place == 0).then_some(message.role);
+                blocks.push(Whole { ids, opens, holds, size: SizeUnit::Chars.block(block, false) });
             }
         }
-        self.sent.push((request.call, blocks));
+        self.whole.push((request.call, blocks));
     }
 }
 
-impl Slow<'_> {
+/// Returns the block that a layer's block replaces.
+fn replaced(context: &Context, id: BlockId) -> Option<BlockId> {
+    let recorded = context.conversation().blocks.len();
+    context.synthetic_blocks().get(id.index().checked_sub(recorded)?)?.replaces
+}
+
+impl<'a> Slow<'a> {
+    fn new(conversation: &'a Conversation) -> Self {
+        Self { conversation, whole: Vec::new(), dropped: BTreeSet::new(), edited: BTreeSet::new(), sent: Vec::new() }
+    }
+
+    /// Takes the content of the thinking that the record dropped and no layer edited, in all requests.
+    fn settle(&mut self) {
+        for (call, blocks) in &self.whole {
+            let mut opens = None;
+            let sent = blocks.iter().map(|block| {
+                opens = block.opens.or(opens);
+                let leaves = block.ids.iter().any(|id| self.dropped.contains(id)) && !self.edited.contains(&block.ids[0]);
+                if leaves { (None, None, block.size) } else { (opens.take(), Some(block.holds.clone()), block.size) }
+            });
+            self.sent.push((*call, sent.collect()));
+        }
+    }
+
     fn read(&self, place: usize, terms: &[CacheTerms], overhead: u64) -> u64 {
         let (call, request) = &self.sent[place];
         let oldest = self.conversation.requested_at(*call).expect("a clock") - 5 * MINUTE;

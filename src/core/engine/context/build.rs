@@ -13,6 +13,9 @@ impl Context<'_> {
     pub fn append(&mut self, message: &Message, without_thinking: bool) -> usize {
         let is_kept = |id: &&BlockId| !(without_thinking && self.block(**id).kind == BlockKind::Thinking);
         let blocks: Vec<_> = message.blocks.iter().filter(is_kept).copied().collect();
+        if !without_thinking {
+            self.note_response(message);
+        }
         if blocks.is_empty() {
             return 0;
         }

@@ -135,7 +135,7 @@ impl Context<'_> {
             exchange(&mut self.totals, &before, &after);
             self.rewritten_last = Some((message, sums));
         }
-        self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
+        self.log(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
     }
 }
 

@@ -30,6 +30,8 @@ pub enum FaultKind {
     FirstNotUser,
     /// An empty text block.
     EmptyContent,
+    /// Signed thinking of the newest response, whose tool calls are answered now, is missing or has other bytes.
+    ThinkingChanged,
 }
 
 impl FaultKind {
@@ -42,6 +44,7 @@ impl FaultKind {
             FaultKind::DuplicateId => "duplicate tool_use id",
             FaultKind::FirstNotUser => "first message is not the user's",
             FaultKind::EmptyContent => "empty content",
+            FaultKind::ThinkingChanged => "thinking of the newest tool-calling response removed or changed",
         }
     }
 }

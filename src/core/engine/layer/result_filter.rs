@@ -93,19 +93,17 @@ impl ListContent {
 pub enum BlockFilter {
     Text,
     ToolResult,
-    ToolUse,
     Thinking,
 }
 
 impl BlockFilter {
-    /// Returns the setting for a kind of block; `None` for media and unknown kinds, which no layer selects.
+    /// Returns the setting for a kind of block; `None` for kinds that no layer selects.
     pub fn from_kind(kind: BlockKind) -> Option<Self> {
         match kind {
             BlockKind::Text => Some(BlockFilter::Text),
             BlockKind::ToolResult(_) => Some(BlockFilter::ToolResult),
-            BlockKind::ToolUse(_) => Some(BlockFilter::ToolUse),
             BlockKind::Thinking => Some(BlockFilter::Thinking),
-            BlockKind::Media | BlockKind::Other => None,
+            BlockKind::ToolUse(_) | BlockKind::Media | BlockKind::Other => None,
         }
     }
 }

@@ -27,6 +27,9 @@
 //! marker = "[Trimmed: {tool} output — {len} chars → 200 char preview]\n{head}..."
 //! ```
 //!
+//! `parts` may also name text and thinking. Cut thinking breaks the prompt cache as text does, and where a provider signs thinking, it
+//! refuses a request in which that of the newest tool-calling response was changed: protect it (`protect_turns`).
+//!
 //! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
 
 use schemars::JsonSchema;
@@ -36,7 +39,7 @@ use super::result_filter::Candidate;
 use super::tail::turns_start;
 use super::{
     Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability,
-    TurnCount, turn_count,
+    TurnCount, WrongSetting, turn_count,
 };
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
@@ -99,6 +102,13 @@ impl Action for Truncate {
         }
     }
 
+    fn check(&self) -> Result<(), WrongSetting> {
+        match self.parts[..] {
+            [] => Err(WrongSetting::new("parts", "`parts` names no kind of block, so nothing would be cut")),
+            _ => Ok(()),
+        }
+    }
+
     fn propose(&self, input: &LayerInput, cursor: &mut ScanCursor) -> Proposal {
         let context = input.context;
         let end = turns_start(context, self.protect_turns);
@@ -124,11 +134,11 @@ impl Truncate {
                 let content = self.filter.lists.content(block).filter(|_| self.filter.may_edit(input.context, &candidate))?;
                 Some(position.with_content(self.shorten(&content, input.context.tool_name(pair))?))
             }
-            (BlockFilter::Text, _) => {
+            _ => {
                 let (BlockPosition { message, block: at }, value) = (position, self.shorten(&block.text(), "")?.into());
-                Some(Edit::Rewrite { message, block: at, field: "text", value })
+                let field = if part == BlockFilter::Thinking { "thinking" } else { "text" };
+                Some(Edit::Rewrite { message, block: at, field, value })
             }
-            _ => None,
         }
     }
 

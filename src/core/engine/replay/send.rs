@@ -47,9 +47,11 @@ impl PreviousRequest {
         } else {
             unchanged.min(self.faults.len())
         };
+        let mut appended = faults[shared_prefix..].to_vec();
+        appended.extend(context.thinking_faults());
         self.faults.truncate(shared_prefix);
-        self.faults.extend(&faults[shared_prefix..]);
-        FaultDelta { shared_prefix, appended: faults[shared_prefix..].to_vec() }
+        self.faults.extend(&appended);
+        FaultDelta { shared_prefix, appended }
     }
 }
 

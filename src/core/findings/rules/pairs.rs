@@ -10,6 +10,9 @@
 //! One finding reports all faults of one kind by one layer, at the first request that has one; `requests` is the number
 //! of such requests, `blocks` the number of tool calls or messages with the fault.
 //!
+//! Providers sign thinking and want that of the newest response back, unchanged, with the results of its tool calls:
+//! remove thinking only from earlier responses. Thinking without a signature is not checked.
+//!
 //! It is a warning if the API still accepts the request, but its shape is a mistake: two summaries in a row (one
 //! summary was made beside an earlier one: let it cover the earlier one, `min_span`); thinking without the rest of its
 //! response; or a tool_use without the thinking before it (keep responses whole).

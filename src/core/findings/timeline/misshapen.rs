@@ -2,31 +2,51 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::context::{Cause, Change, ChangeKind};
+use crate::engine::context::{Cause, Change, ChangeKind, FaultKind};
 use crate::engine::journal::{Request, RequestCursor, SentBlock};
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::metrics::prompt_cache::came_with;
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 
-/// Reports two summaries in a row, and responses that were split. Checks the requests with summaries and drops, and reports each case
-/// once.
+/// Reports two summaries in a row, and responses that were split. Checks the requests with summaries and drops. Reports each case
+/// once, and all responses that a layer split in the same way together.
 pub(in crate::findings) fn misshapen_requests(replay: &ReplayView) -> Vec<Detection> {
     let mut detector = ShapeDetector {
         replay,
         came_with: came_with(replay.conversation, replay.journal),
         summaries: BTreeSet::new(),
         reported_summaries: BTreeSet::new(),
-        reported_responses: BTreeSet::new(),
+        split: BTreeMap::new(),
+        split_responses: BTreeSet::new(),
     };
     let mut cursor = RequestCursor::default();
     let mut detections = Vec::new();
     for request in &replay.journal.requests {
         cursor.advance(request);
         detections.extend(detector.two_summaries(request, cursor.blocks()));
-        detections.extend(detector.split_responses(request, cursor.blocks()));
+        detector.find_split_responses(request, cursor.blocks());
     }
+    detections.extend(detector.split.iter().map(|((fault, cause), group)| group.detection(replay, fault, *cause)));
     detections
+}
+
+/// Responses that one layer split in the same way.
+struct SplitResponses {
+    /// Index of the first call whose request has one.
+    call: usize,
+    /// Its first block that remains.
+    first: BlockId,
+    count: usize,
+}
+
+impl SplitResponses {
+    fn detection(&self, replay: &ReplayView, fault: &'static str, cause: Cause) -> Detection {
+        let all = if self.count == 1 { String::new() } else { format!(": {} responses", self.count) };
+        let message = format!("{fault}, caused by {}{all}", replay.cause(cause));
+        let detection = Detection::at_call(replay, Level::Warning, self.call, message).at_line(replay.line_of_block(self.first));
+        detection.with("fault", fault).with("cause", replay.cause(cause)).with("blocks", self.count)
+    }
 }
 
 struct ShapeDetector<'r, 'a> {
@@ -36,8 +56,9 @@ struct ShapeDetector<'r, 'a> {
     summaries: BTreeSet<BlockId>,
     /// Summaries that were reported because they follow another one.
     reported_summaries: BTreeSet<BlockId>,
-    /// Messages of responses that were reported as split.
-    reported_responses: BTreeSet<usize>,
+    /// Split responses by fault and cause, and the messages of all.
+    split: BTreeMap<(&'static str, Cause), SplitResponses>,
+    split_responses: BTreeSet<usize>,
 }
 
 impl ShapeDetector<'_, '_> {
@@ -66,9 +87,11 @@ impl ShapeDetector<'_, '_> {
         Some(detection.with("fault", "two summaries in a row").with("cause", replay.cause(*cause)))
     }
 
-    /// Reports responses from which an edit removed a part that the rest needs.
-    fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Detection> {
+    /// Finds responses from which an edit removed a part that the rest needs, but for those for which the request is refused.
+    fn find_split_responses(&mut self, request: &Request, blocks: &[SentBlock]) {
         let replay = self.replay;
+        let refused = request.faults.appended.iter().filter(|fault| fault.kind == FaultKind::ThinkingChanged);
+        self.split_responses.extend(refused.filter_map(|fault| self.came_with[fault.block.index()]));
         let mut removed: BTreeMap<usize, (Vec<BlockKind>, Cause)> = BTreeMap::new();
         for change in layer_edits(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Replace)) {
             for block in change.gone() {
@@ -85,7 +108,6 @@ impl ShapeDetector<'_, '_> {
                 }
             }
         }
-        let mut detections = Vec::new();
         for (response, remaining) in &remaining {
             let (removed, cause) = &removed[response];
             let kinds: Vec<BlockKind> = remaining.iter().map(|block| replay.block(*block).kind).collect();
@@ -96,14 +118,11 @@ impl ShapeDetector<'_, '_> {
                 () if kinds.contains(&BlockKind::Thinking) && uses(removed) => "thinking without the tool_use behind it",
                 () => continue,
             };
-            if self.reported_responses.insert(*response) {
-                let message = format!("{fault}, caused by {}", replay.cause(*cause));
-                let detection = Detection::at_call(replay, Level::Warning, request.call, message);
-                let detection = detection.at_line(replay.line_of_block(remaining[0]));
-                detections.push(detection.with("fault", fault).with("cause", replay.cause(*cause)));
+            if self.split_responses.insert(*response) {
+                let group = SplitResponses { call: request.call, first: remaining[0], count: 0 };
+                self.split.entry((fault, *cause)).or_insert(group).count += 1;
             }
         }
-        detections
     }
 
     fn is_response(&self, message: usize) -> bool {

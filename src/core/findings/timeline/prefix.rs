@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, RequestCursor, SentBlock};
 use crate::findings::timeline::ReplayView;
-use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, prefix_edit};
-use crate::transcript::conversation::{BlockId, BlockKind, MINUTE, Role};
+use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, leaves_by_itself, prefix_edit};
+use crate::transcript::conversation::{BlockId, MINUTE, Role};
 
 /// Longest time that a provider keeps a prefix, in minutes: the longer of Anthropic's two. An edit after a longer pause breaks nothing.
 const LONGEST_LIFETIME: i64 = 60;
@@ -28,13 +28,14 @@ pub(in crate::findings) struct Break {
     pub followed: usize,
 }
 
-/// Returns every break of a replay that rebills tokens, in the order of the requests. Compares blocks by content, and skips thinking,
-/// because it leaves by itself when a turn ends.
+/// Returns every break of a replay that rebills tokens, in the order of the requests. Compares blocks by content, and skips thinking
+/// that leaves by itself when a turn ends.
 pub(in crate::findings) fn breaks(replay: &ReplayView) -> Vec<Break> {
     let detector = BreakDetector {
         replay,
         keys: keys(replay.conversation, replay.policy, replay.journal),
         came_with: came_with(replay.conversation, replay.journal),
+        leaves_by_itself: leaves_by_itself(replay.conversation, replay.policy, replay.journal),
     };
     let requests = &replay.journal.requests;
     let mut cursor = RequestCursor::default();
@@ -64,9 +65,10 @@ struct BreakDetector<'r, 'a> {
     keys: Vec<u64>,
     /// Index of the conversation message that each block came with.
     came_with: Vec<Option<usize>>,
+    leaves_by_itself: Vec<bool>,
 }
 
-/// A block other than thinking, to compare two requests. It opens a message if it or thinking before it does.
+/// A block that does not leave by itself, to compare two requests. It opens a message if it or thinking before it does.
 struct ComparedBlock {
     key: u64,
     opens: Option<Role>,
@@ -121,7 +123,7 @@ impl BreakDetector<'_, '_> {
         let mut opens = None;
         blocks.iter().enumerate().filter_map(move |(index, sent)| {
             opens = sent.opens.or(opens);
-            let is_compared = self.replay.block(sent.block).kind != BlockKind::Thinking;
+            let is_compared = !self.leaves_by_itself[sent.block.index()];
             is_compared.then(|| ComparedBlock { key: self.keys[sent.block.index()], opens: opens.take(), index })
         })
     }

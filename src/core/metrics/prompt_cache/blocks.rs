@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Journal, Request, SentBlock};
 use crate::engine::policy::Policy;
-use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
+use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::CacheSetup;
 use super::prefixes::PrefixStep;
@@ -15,21 +15,27 @@ pub(super) struct BlockInfo<'a> {
     keys: Vec<u64>,
     /// Index of the message that each block came with; for a replacement, the message of the block it replaces.
     came_with: Vec<Option<usize>>,
+    transparent: Vec<bool>,
 }
 
 impl<'a> BlockInfo<'a> {
     pub fn new(setup: &CacheSetup<'a>) -> Self {
         let CacheSetup { conversation, policy, journal, .. } = *setup;
-        Self { setup: *setup, keys: keys(conversation, policy, journal), came_with: came_with(conversation, journal) }
+        Self {
+            setup: *setup,
+            keys: keys(conversation, policy, journal),
+            came_with: came_with(conversation, journal),
+            transparent: leaves_by_itself(conversation, policy, journal),
+        }
     }
 
-    /// Returns the blocks as steps of a prefix. The first block that is no thinking opens the message, so that it is the same
-    /// message after thinking was dropped.
+    /// Returns the blocks as steps of a prefix. The first block that does not leave by itself opens the message, so that it is the
+    /// same message after thinking was dropped.
     pub fn prefix_steps(&self, blocks: &[SentBlock]) -> impl Iterator<Item = PrefixStep> {
         let mut opens = None;
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
-            let transparent = self.setup.journal.block(self.setup.conversation, sent.block).kind == BlockKind::Thinking;
+            let transparent = self.transparent[sent.block.index()];
             let opened = if transparent { None } else { opens.take() };
             PrefixStep {
                 key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
@@ -82,4 +88,24 @@ pub fn keys(conversation: &Conversation, policy: &Policy, journal: &Journal) -> 
         }
     }
     keys
+}
+
+/// Returns which blocks change no prefix when they leave: thinking that the provider drops when a turn ends. Thinking that a layer
+/// removed or rewrote is not among them: the harness sends other bytes than before.
+pub fn leaves_by_itself(conversation: &Conversation, policy: &Policy, journal: &Journal) -> Vec<bool> {
+    let mut leaves = vec![false; conversation.blocks.len() + journal.synthetic_blocks.len()];
+    let mut edited = leaves.clone();
+    for change in journal.requests.iter().flat_map(Request::edits) {
+        let marked = match change.cause {
+            Cause::Record => &mut leaves,
+            Cause::Layer(layer) if policy.layers[layer].edits_on_server() => continue,
+            Cause::Layer(_) => &mut edited,
+        };
+        change.gone().for_each(|block| marked[block.index()] = true);
+    }
+    // A block of a view leaves with the block of the history that it replaces there.
+    for (made, id) in journal.synthetic_blocks.iter().zip(conversation.blocks.len()..) {
+        leaves[id] |= made.replaces.is_some_and(|replaced| leaves[replaced.index()]);
+    }
+    leaves.iter().zip(edited).map(|(leaves, edited)| *leaves && !edited).collect()
 }
