@@ -166,7 +166,9 @@ impl Policy {
         for layer in self.layers.iter().filter(|layer| layer.enabled) {
             measures.extend(layer.meter.iter().map(|meter| meter.unit));
             let traits = layer.spec.traits();
-            measures.extend(traits.summarizer.map(|summarizer| summarizer.input_unit));
+            let input = traits.summarizer.map(|summarizer| summarizer.input_unit);
+            // The tokens of a serialised input follow from those of its text.
+            measures.extend(input.filter(|unit| unit.is_serialized()).map(|_| SizeUnit::Chars).into_iter().chain(input));
             measures.extend(traits.archive_path.map(|_| archive::FORM));
         }
         measures

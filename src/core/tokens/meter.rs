@@ -110,6 +110,11 @@ impl SizeUnit {
         self.rules().counts_tokens()
     }
 
+    /// Returns whether it is the length of messages as a program writes them, with keys, brackets and escapes.
+    pub fn is_serialized(self) -> bool {
+        matches!(self, Self::PyRepr | Self::Json | Self::JsonAscii | Self::JsJson)
+    }
+
     /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
     pub fn block(self, block: &Block, plain: bool) -> u64 {
         self.rules().block(block, plain)

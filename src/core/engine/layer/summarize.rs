@@ -45,6 +45,7 @@ use super::cut::KnownRun;
 use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, WrongSetting};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, SummaryError, SummaryRequest};
 use crate::llm::prompt::PROMPTS;
+use crate::tokens::meter::SizeUnit;
 use crate::util::text;
 
 /// What a `summarize` layer remembers between requests.
@@ -60,11 +61,11 @@ impl Action for Summarize {
     type State = SummarizeState;
 
     fn traits(&self) -> LayerTraits<'_> {
-        let Self { input_form, max_retries, rides_prefix, same_tools, .. } = *self;
+        let Self { max_retries, rides_prefix, same_tools, .. } = *self;
         LayerTraits {
             keeps_parts: true,
             summarizer: Some(SummarizerUse {
-                input_unit: input_form,
+                input_unit: self.input_form(),
                 max_retries,
                 reuses_prefix_cache: rides_prefix && same_tools,
                 changes_tools: rides_prefix && !same_tools,
@@ -114,6 +115,11 @@ impl Action for Summarize {
             let why = "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`";
             return Err(WrongSetting::new("input_chars", why));
         }
+        if self.rides_prefix && self.input_form.is_some() {
+            let why =
+                "a summarizer that reads the cached prefix (`rides_prefix`) reads the conversation itself: remove `input_form`";
+            return Err(WrongSetting::new("input_form", why));
+        }
         self.prompt.check().map_err(|why| WrongSetting::new("prompt", why))
     }
 
@@ -126,14 +132,21 @@ impl Action for Summarize {
             "if": { "properties": { "keep_at_least": { "const": true } }, "required": ["keep_at_least"] },
             "then": { "required": ["keep_recent_tokens"] },
         }]);
-        schema["not"] =
-            json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
+        let rides =
+            |setting: &str| json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", setting] });
+        schema["not"] = json!({ "anyOf": [rides("input_chars"), rides("input_form")] });
         schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });
         schema["then"] = json!({ "properties": { "max_retries": { "minimum": 1 } }, "required": ["max_retries"] });
     }
 }
 
 impl Summarize {
+    /// Returns the form in which the summarizer gets the messages.
+    fn input_form(&self) -> SizeUnit {
+        let of_limit = if self.input_chars.is_some() { SizeUnit::JsonAscii } else { SizeUnit::Chars };
+        self.input_form.unwrap_or(of_limit)
+    }
+
     /// Asks the summarizer; after a failure, asks again with less input.
     fn request_summary(&self, input: &LayerInput, read_span: Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
         // For an overflow layer, each retry is a further run of the layer, not a further attempt of one run.
@@ -145,7 +158,7 @@ impl Summarize {
                 chars: self.input_chars,
                 side: self.input_side,
                 head: self.input_head_chars,
-                form: self.input_form,
+                form: self.input_form(),
             };
             let request = SummaryRequest {
                 blocks: window.visible_blocks(input.context, input.counter, from..read_span.end),
@@ -156,7 +169,7 @@ impl Summarize {
                 digests: &input.shared.digests,
                 tokens: &|text| input.tokens(text),
             };
-            let tokens_in = request.blocks.iter().map(|block| block.tokens).sum();
+            let tokens_in = window.tokens(input.context, input.counter, from..read_span.end, &request.blocks);
             let (answer, paid) = self.ask_summarizer(input, &request, tokens_in);
             let attempt = Attempt {
                 tokens_in,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::InputBlock;
 use crate::engine::context::{Context, ContextMessage};
+use crate::tokens::meter::media::is_estimated;
 use crate::tokens::meter::{Meter, SizeUnit};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId};
 use crate::util::text;
@@ -73,6 +74,29 @@ impl InputWindow {
             at += size + separator;
         }
         visible_blocks
+    }
+
+    /// Returns the tokens of the input that has these visible blocks. A serialised form is longer than the text by its keys, brackets and
+    /// escapes, and has as many more tokens. Images and documents count as they do in the conversation.
+    pub fn tokens(&self, context: &Context, counter: Meter, span: Range<usize>, blocks: &[InputBlock]) -> u64 {
+        if !self.form.is_serialized() {
+            return blocks.iter().map(|block| block.tokens).sum();
+        }
+        let messages = &context.messages()[span];
+        let (mut chars, mut text, mut media, mut form) = (0, 0, 0, self.total_chars(context, messages));
+        let visible = form.min(self.chars.unwrap_or(u64::MAX)) as f64 / form as f64;
+        for id in messages.iter().flat_map(|message| &message.blocks) {
+            let size = context.block_size(*id, counter.unit);
+            if is_estimated(context.block(*id)) {
+                media += size;
+                form -= context.block_size(*id, self.form);
+            } else {
+                text += size;
+                chars += context.block_size(*id, SizeUnit::Chars);
+            }
+        }
+        let serialized = if chars == 0 { text as f64 } else { text as f64 * form as f64 / chars as f64 };
+        counter.apply(((media as f64 + serialized) * visible).round() as u64)
     }
 
     /// Returns what is hidden of these messages; `None` if all of them fit.

@@ -62,7 +62,8 @@ pub struct Summarize {
     pub min_span: usize,
     /// `true`: the summarizer also reads the messages that stay.
     pub input_whole: bool,
-    /// Maximum length of the span, in the form `input_form`, that the summarizer reads. Without it there is no limit.
+    /// Maximum length of the span that the summarizer reads, in the form `input_form`, or else in `json-ascii`. Without it there is no
+    /// limit.
     #[schemars(extend("x-unit" = "characters"))]
     pub input_chars: Option<u64>,
     /// Which end of the span the summarizer reads if it is longer than `input_chars`.
@@ -70,8 +71,10 @@ pub struct Summarize {
     /// How many of `input_chars` are from the beginning (only with `input_side = "both"`).
     #[schemars(extend("x-unit" = "characters"))]
     pub input_head_chars: u64,
-    /// Form of the messages in which `input_chars` counts.
-    pub input_form: SizeUnit,
+    /// Form in which the harness sends the messages to the summarizer. In the JSON units and `py-repr` their keys and escapes are input,
+    /// too. Without it, the input is `json-ascii` if `input_chars` limits it, and else what the model reads.
+    #[schemars(with = "SizeUnit")]
+    pub input_form: Option<SizeUnit>,
     /// Maximum tokens of the newest messages of the span, by the policy's `meter`, that the summarizer reads. Without it there is no
     /// limit.
     #[schemars(extend("x-unit" = "by meter"))]
@@ -142,7 +145,7 @@ impl Default for Summarize {
             input_chars: None,
             input_side: Side::Head,
             input_head_chars: 0,
-            input_form: SizeUnit::JsonAscii,
+            input_form: None,
             input_tokens: None,
             input_start: InputStart::Anywhere,
             unread: None,
