@@ -138,7 +138,8 @@ fn example_with_one_result_kept() {
     assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2, 0.0]);
     // The file, and `Read` with `{"file_path":"src/net/pool.rs"}`: 35 characters. One fetch for both facts.
     assert_eq!(example.kept.reread_tokens(), 600 + 35 / CHARS as u64);
-    assert_eq!((example.kept.rules_held, example.kept.rules), (6, 6));
+    // The task and the rule, in six requests.
+    assert_eq!((example.kept.rules_held, example.kept.rules), (12, 12));
 }
 
 /// Results 1 to 3 are in the context at call 4, and 2 to 4 at call 5.

@@ -1,11 +1,11 @@
-//! Tracks what summaries and drops left of what users typed.
+//! Tracks what summaries, drops and cuts left of what users typed.
 
 mod inserted;
 mod survival;
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
@@ -14,6 +14,7 @@ use crate::facts::references::Rule;
 use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::{Form, VisibleBlocks};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
+use crate::util::search::quick_matcher;
 
 use inserted::{InsertedTexts, normalise_spaces};
 pub use survival::Survival;
@@ -29,7 +30,7 @@ pub struct TypedMessage {
     pub text: String,
 }
 
-/// A summary or a drop that left less of some typed messages.
+/// A summary, a drop or a shortened text that left less of some typed messages.
 pub struct Cut {
     pub call: usize,
     pub layer: usize,
@@ -41,8 +42,8 @@ pub struct Cut {
     pub newest: usize,
     /// Index of the newest typed message that is in the request word for word.
     pub newest_verbatim: Option<usize>,
-    /// Rules typed by a user that were visible before and are gone now, by position in the list of the references.
-    pub rules_gone: Vec<usize>,
+    /// Instructions typed by a user that were visible before and are gone now.
+    pub instructions_gone: Vec<String>,
     /// Lines with a rule, a path or a number in the messages of `fewer`.
     pub lines: usize,
     /// Those of `lines` that are nowhere in the request.
@@ -79,8 +80,6 @@ fn typed_messages(replay: &ReplayView) -> Vec<TypedMessage> {
 
 /// A rule that a user typed.
 struct UserRule<'a> {
-    /// Position in the list of the references.
-    index: usize,
     rule: &'a Rule,
     sources: &'a [BlockId],
 }
@@ -89,8 +88,8 @@ fn user_rules<'a>(replay: &ReplayView<'a>) -> Vec<UserRule<'a>> {
     let references = replay.references;
     // Rules have the ids after those of the facts.
     let id = |index: usize| (references.facts.len() + index) as u32;
-    let rules = references.rules.iter().enumerate();
-    let rules = rules.map(|(index, rule)| UserRule { index, rule, sources: references.sources(id(index)) });
+    let rules =
+        references.rules.iter().enumerate().map(|(index, rule)| UserRule { rule, sources: references.sources(id(index)) });
     rules.filter(|rule| rule.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
 }
 
@@ -149,10 +148,11 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
         let texts = InsertedTexts::collect(self.replay, &self.visible);
         let before = self.messages.present();
         let fewer = self.messages.look(&self.visible, &texts);
-        let rules_gone = self.look_at_rules(&texts);
-        if fewer.is_empty() && rules_gone.is_empty() {
+        let mut instructions_gone = self.look_at_rules(&texts);
+        if fewer.is_empty() && instructions_gone.is_empty() {
             return None;
         }
+        self.add_orders_gone(&fewer, &texts, &mut instructions_gone);
         let lines: Vec<String> =
             fewer.iter().flat_map(|(at, _)| important_lines(&self.typed[*at].text)).map(normalise_spaces).collect();
         let found_lines = texts.find(lines.iter().map(String::as_str));
@@ -165,7 +165,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
             fewer,
             newest,
             newest_verbatim,
-            rules_gone,
+            instructions_gone,
             lines: lines.len(),
             lines_gone,
         })
@@ -190,13 +190,51 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
         }
     }
 
-    /// Returns the rules that are nowhere in the request any more.
-    fn look_at_rules(&mut self, texts: &InsertedTexts) -> Vec<usize> {
-        let has_source = |at: &usize| self.rules[*at].sources.iter().any(|id| self.visible.form(*id) != Form::Gone);
-        let (with_source, without): (Vec<usize>, Vec<usize>) = self.open_rules.iter().copied().partition(has_source);
-        for at in with_source {
-            self.open_rules.remove(&at);
+    /// Adds the orders of these messages that are nowhere in the request any more.
+    fn add_orders_gone(&self, fewer: &[(usize, Survival)], texts: &InsertedTexts, gone: &mut Vec<String>) {
+        let mut known: FxHashSet<String> = gone.iter().cloned().collect();
+        let typed = self.typed;
+        let less = fewer.iter().filter(|(_, now)| *now < Survival::InSummary).map(|(at, _)| &typed[*at]);
+        let orders: Vec<(&[BlockId], &str)> =
+            less.flat_map(|typed| rule::orders(&typed.text).map(|order| (typed.blocks.as_slice(), order))).collect();
+        let shown = self.shown_in_place(&orders);
+        let hidden = orders.iter().enumerate().filter(|(at, _)| !shown.contains(at)).map(|(_, (_, order))| *order);
+        let hidden: Vec<&str> = hidden.filter(|order| known.insert((*order).to_owned())).collect();
+        let needles: Vec<String> = hidden.iter().map(|order| normalise_spaces(order)).collect();
+        let found = texts.find(needles.iter().map(String::as_str));
+        let hidden = hidden.into_iter().zip(&needles).filter(|(_, needle)| !found.has_words(needle));
+        gone.extend(hidden.map(|(order, _)| order.to_owned()));
+    }
+
+    /// Returns the positions of the texts that a block of their own has in the request, whole or in what a layer wrote in its place.
+    fn shown_in_place(&self, texts: &[(&[BlockId], &str)]) -> FxHashSet<usize> {
+        let (mut shown, mut by_written) = (FxHashSet::default(), FxHashMap::<BlockId, Vec<usize>>::default());
+        for (at, (blocks, _)) in texts.iter().enumerate() {
+            for id in *blocks {
+                match self.visible.form(*id) {
+                    Form::Whole => _ = shown.insert(at),
+                    Form::Written(written) => by_written.entry(written).or_default().push(at),
+                    Form::Gone => {}
+                }
+            }
         }
+        for (written, searched) in by_written {
+            let Some(matcher) = quick_matcher(searched.iter().map(|at| texts[*at].1)) else { continue };
+            let text = self.replay.block(written).text();
+            shown.extend(matcher.find_overlapping_iter(&*text).map(|found| searched[found.pattern().as_usize()]));
+        }
+        shown
+    }
+
+    /// Returns the rules that are nowhere in the request any more.
+    fn look_at_rules(&mut self, texts: &InsertedTexts) -> Vec<String> {
+        let open: Vec<usize> = self.open_rules.iter().copied().collect();
+        let looked_at: Vec<_> = open.iter().map(|at| (self.rules[*at].sources, self.rules[*at].rule.text.as_str())).collect();
+        let shown = self.shown_in_place(&looked_at);
+        for place in &shown {
+            self.open_rules.remove(&open[*place]);
+        }
+        let without: Vec<usize> = self.open_rules.iter().copied().collect();
         let needles: Vec<String> = without.iter().map(|at| normalise_spaces(&self.rules[*at].rule.text)).collect();
         let found = texts.find(needles.iter().map(String::as_str));
         let gone = without.into_iter().zip(&needles).filter(|(_, rule)| !found.has_words(rule)).map(|(at, _)| at);
@@ -205,10 +243,10 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
             self.rule_is_gone[*at] = true;
             self.open_rules.remove(at);
         }
-        gone.into_iter().map(|at| self.rules[at].index).collect()
+        gone.into_iter().map(|at| self.rules[at].rule.text.clone()).collect()
     }
 
-    /// Returns the blocks that summaries and drops removed before this request, also those that no request had.
+    /// Returns the blocks that summaries, drops and cuts removed before this request, also those that no request had.
     fn removed_by_cuts<'q>(&self, request: &'q Request) -> impl Iterator<Item = &'q BlockId> {
         request.edits().filter(|change| is_cut(change.kind)).flat_map(|change| &change.removed)
     }
@@ -220,10 +258,10 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
 }
 
 fn is_cut(kind: ChangeKind) -> bool {
-    matches!(kind, ChangeKind::Replace | ChangeKind::Drop)
+    matches!(kind, ChangeKind::Replace | ChangeKind::Drop | ChangeKind::Rewrite)
 }
 
-/// Returns the layer that summarised last before a request, or else the one that dropped last.
+/// Returns the layer that summarised last before a request, or else the one that dropped last, or else the one that rewrote last.
 fn last_cutting_layer(request: &Request) -> Option<usize> {
     let last = |kind: ChangeKind| {
         let of_layers = request.edits().filter(|change| change.kind == kind).filter_map(|change| match change.cause {
@@ -232,7 +270,7 @@ fn last_cutting_layer(request: &Request) -> Option<usize> {
         });
         of_layers.last()
     };
-    last(ChangeKind::Replace).or_else(|| last(ChangeKind::Drop))
+    last(ChangeKind::Replace).or_else(|| last(ChangeKind::Drop)).or_else(|| last(ChangeKind::Rewrite))
 }
 
 /// Returns the lines of a text that contain a rule, a path or a number.

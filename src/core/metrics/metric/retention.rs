@@ -105,8 +105,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Unit::Share,
             Direction::Higher,
             Aggregation::Weighted { by: ColumnId::Borrowed(RULES) },
-            "share of the user's instructions (never, must, always, only …) given so far that a request contains word for \
-             word",
+            "share of the user's instructions (what must or must not be, the first message, what is repeated; in any \
+             language) given so far that a request contains word for word",
             |input| (input.retention.rules > 0).then(|| input.retention.rules_held as f64 / input.retention.rules as f64),
         ),
         Metric::estimated(

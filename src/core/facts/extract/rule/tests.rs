@@ -58,6 +58,75 @@ fn statements_and_questions_are_no_rules() {
     }
 }
 
+/// One rule for each way of the table to make one: a phrase, a phrase with a gap, a phrase at the beginning of a clause.
+#[test]
+fn a_rule_may_be_in_any_language_of_the_table() {
+    for rule in [
+        "Under no circumstances touch the vendor folder.",
+        "vendor/ is off limits.",
+        "Leave the vendor folder alone.",
+        "Avoid editing vendor/.",
+        "Ask me before you push.",
+        "Don't push.",
+        "From now on, commit after each step.",
+        "Use tabs instead of spaces.",
+        "Ändere niemals den Ordner vendor.",
+        "Fass den Ordner vendor nicht an.",
+        "Finger weg von vendor!",
+        "Ne modifie jamais le dossier vendor.",
+        "N’utilise pas de tabulations.",
+        "Nunca toques la carpeta vendor.",
+        "No toques vendor.",
+        "Não mexa na pasta vendor.",
+        "Non toccare la cartella vendor.",
+        "Raak de map vendor niet aan.",
+        "Rör inte mappen vendor.",
+        "Nie zmieniaj katalogu vendor.",
+        "Никогда не изменяй папку vendor.",
+        "Не трогай vendor.",
+        "Ніколи не змінюй теку vendor.",
+        "vendor klasörüne asla dokunma.",
+        "绝对不要修改 vendor 目录。",
+        "vendor フォルダは変更しないでください。",
+        "vendor 폴더는 절대 수정하지 마세요.",
+        "vendor फ़ोल्डर को कभी मत बदलो।",
+        "لا تلمس مجلد vendor أبدا.",
+    ] {
+        assert_eq!(found(rule), [rule]);
+        assert_eq!(found(&format!("Mend it. {rule}")), [rule]);
+    }
+}
+
+#[test]
+fn reports_in_other_languages_are_no_rules() {
+    for text in [
+        "Das hat nie funktioniert.",
+        "Ça n'a jamais marché.",
+        "Не работает?",
+        "¿No toques vendor?",
+        "绝对不要修改吗？",
+        "See leave-alone.rs and `avoid it`.",
+        "It was off limits.",
+        "| Never do this | or that |",
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn an_order_needs_no_word_of_the_table() {
+    let orders = |text| super::orders(text).collect::<Vec<_>>();
+    for order in ["Keep tests out of vendor", "Ta bort den gamla parsern", "测试全部放在这里", "Mend the parser."] {
+        assert_eq!(orders(order), [order]);
+    }
+    for other in ["go on", "Is it done?", "why does it fail", "It works now.", "Спасибо за помощь", "为什么失败了", "a();"]
+    {
+        assert_eq!(orders(other), [""; 0], "{other}");
+    }
+    let of_length = |chars: usize| format!("Mend the parser. {}", "x".repeat(chars - 17));
+    assert_eq!((orders(&of_length(2_000)).len(), orders(&of_length(2_001)).len()), (1, 0));
+}
+
 #[test]
 fn list_marks_are_not_part_of_a_rule() {
     let text = "Rules:\n- Never use `unwrap`.\n  * [ ] Always run the tests\n12. > Do not push it\n## DO NOT PANIC HERE\n3.5 must be kept";
@@ -69,7 +138,7 @@ fn list_marks_are_not_part_of_a_rule() {
 
 #[test]
 fn rule_in_a_long_line_is_its_sentence() {
-    let text = "The test in a.rs fails. Fix it; never touch b.rs, e.g. its head! Then stop. You must only use std. Thanks";
+    let text = "The test in a.rs fails. Fix it; never touch b.rs, e.g. its head! Then mend it. You must only use std. Thanks";
     assert_eq!(found(text), ["never touch b.rs, e.g. its head!", "You must only use std."]);
 }
 

@@ -128,10 +128,8 @@ impl<'r> SurvivalTracker<'r> {
             let forms = || typed[at].blocks.iter().map(|id| visible.form(*id));
             let is_gone = forms().all(|form| form == Form::Gone);
             let now = found.survival(&self.texts[text]).max(if is_gone { Survival::Absent } else { Survival::Shortened });
-            // A layer rewrote the block in its place: that is not a summary and not a drop.
-            let in_place = forms().any(|form| matches!(form, Form::Written(_)));
             let was = std::mem::replace(&mut self.survival[at], now);
-            if now < was && !in_place {
+            if now < was {
                 fewer.push((at, now));
             }
             if is_gone {
