@@ -22,6 +22,8 @@ pub enum Flaw {
     CostsMore,
     /// It loses too many facts for good.
     LosesFacts,
+    /// It cuts instructions out of what a person typed.
+    CutsInstructions,
     /// No conversation could be priced.
     NoCost,
 }
@@ -52,5 +54,5 @@ pub fn limits(requests: u64, yardstick: Option<f64>) -> impl Iterator<Item = Lim
     [limit(Flaw::Malformed, broken::CAUSED, refused), limit(Flaw::Overflows, overflow::FAILED_CALLS, refused)]
         .into_iter()
         .chain(cost)
-        .chain([limit(Flaw::LosesFacts, retention::HARD, MAX_LOST)])
+        .chain([limit(Flaw::LosesFacts, retention::HARD, MAX_LOST), limit(Flaw::CutsInstructions, retention::RULES_CUT, 0.0)])
 }

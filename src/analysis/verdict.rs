@@ -1,8 +1,9 @@
 //! Which of the replayed policies to ship. The guide's page `verdict` explains the rules to users.
 //!
 //! A policy is fit if its user can switch it on, if an API refuses few of its requests, if it costs less than the
-//! [yardstick](Yardstick), and if few of the facts that the agent used again are lost for good. Of the fit policies, those whose saving
-//! is proven come first. Of these the compromise between cost and facts in context is chosen, as in a [sweep](super::sweep).
+//! [yardstick](Yardstick), if few of the facts that the agent used again are lost for good, and if it cuts no instruction out of what
+//! its user typed. Of the fit policies, those whose saving is proven come first. Of these the compromise between cost and facts in
+//! context is chosen, as in a [sweep](super::sweep).
 
 mod harness;
 mod ties;
@@ -211,6 +212,11 @@ impl<'a> Standing<'a> {
     /// Share of the facts used again that are lost for good.
     pub fn lost(&self) -> Option<f64> {
         self.summary.values.get(retention::HARD)
+    }
+
+    /// Number of the user's instructions that it cut out of typed texts.
+    pub fn cut_instructions(&self) -> u64 {
+        count(self.summary, retention::RULES_CUT)
     }
 
     /// Number of requests.

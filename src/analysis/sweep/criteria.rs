@@ -12,13 +12,14 @@ use super::objective::{DEFAULT_OBJECTIVES, missed_by};
 use super::search::Missed;
 
 /// Columns shown beside the objectives in every sweep: what a policy saves, loses and breaks.
-const ALWAYS_SHOWN: [&str; 9] = [
+const ALWAYS_SHOWN: [&str; 10] = [
     tokens::SAVED,
     cost::RATIO,
     cost::USD,
     retention::HIT,
     retention::HARD,
     retention::CONSTRAINTS,
+    retention::RULES_CUT,
     broken::REQUESTS,
     broken::CAUSED,
     overflow::FAILED_CALLS,

@@ -80,7 +80,11 @@ pub fn describe(conditions: &[Condition], against: Against) -> Vec<String> {
     let refused = |column: &str| format!("{column} <= {}% of requests{unchanged}", MAX_REFUSED * 100.0);
     let cost = against.yardstick.map(|policy| (cost::RATIO, format!("{} < {}", cost::RATIO, named(policy))));
     let lost = format!("{} <= {}%{unchanged}", retention::HARD, MAX_LOST * 100.0);
-    let all = UNSENDABLE.map(|column| (column, refused(column))).into_iter().chain(cost).chain([(retention::HARD, lost)]);
+    let all = UNSENDABLE
+        .map(|column| (column, refused(column)))
+        .into_iter()
+        .chain(cost)
+        .chain([(retention::HARD, lost), (retention::RULES_CUT, format!("{} == 0", retention::RULES_CUT))]);
     all.filter(|(column, _)| !is_replaced(column, conditions)).map(|(_, text)| text).collect()
 }
 
@@ -138,7 +142,7 @@ mod tests {
             let texts = describe(&own, Against { yardstick: Some("recorded"), has_unchanged: true });
             texts.iter().map(|text| text.split(' ').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(columns(&[]), ["broken.caused", "failed_calls", "cost.ratio", "kept.hard"]);
-        assert_eq!(columns(&["broken.requests <= 9", "kept.hard <= 1%"]), ["failed_calls", "cost.ratio"]);
+        assert_eq!(columns(&[]), ["broken.caused", "failed_calls", "cost.ratio", "kept.hard", "kept.rules_cut"]);
+        assert_eq!(columns(&["broken.requests <= 9", "kept.hard <= 1%"]), ["failed_calls", "cost.ratio", "kept.rules_cut"]);
     }
 }

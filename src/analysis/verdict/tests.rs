@@ -85,6 +85,16 @@ fn one_in_twenty_facts_may_be_lost_and_one_in_two_hundred_requests_refused() {
 }
 
 #[test]
+fn a_policy_that_cuts_an_instruction_is_not_fit() {
+    let mut results = results(&[case("p", 0.8, 0.9)]);
+    let flaws = |results: &Results| verdict(results).expect("results").standings[0].flaws.clone();
+    results.summary[1].values.set(retention::RULES_CUT, Some(0.0));
+    assert_eq!(flaws(&results), []);
+    results.summary[1].values.set(retention::RULES_CUT, Some(1.0));
+    assert_eq!(flaws(&results), [Flaw::CutsInstructions]);
+}
+
+#[test]
 fn policies_are_not_blamed_for_requests_that_were_recorded_malformed() {
     let flaws_of = |malformed: f64| {
         let results = results_of_recordings(&[Case { malformed, ..case("p", 0.8, 0.9) }], 9.0);

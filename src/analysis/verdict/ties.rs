@@ -82,10 +82,12 @@ impl<'a, 'b> Parts<'a, 'b> {
     fn new(results: &'a Results, verdict: &'b Verdict<'a>) -> Option<Self> {
         let samples = Samples::new(&results.rows);
         let sessions = samples.sessions();
-        let columns: Vec<&Column> = COLUMNS.iter().filter_map(|id| results.column(id)).collect();
+        let mut columns: Vec<&Column> = COLUMNS.iter().filter_map(|id| results.column(id)).collect();
         if sessions < MIN_SESSIONS || verdict.choice == Choice::NothingToChoose || columns.len() < COLUMNS.len() {
             return None;
         }
+        // Results of older versions do not have it.
+        columns.extend(results.column(retention::RULES_CUT));
         let of_policy =
             |summary: &'a Summary| (summary, columns.iter().map(|column| samples.added(&summary.policy, None, column)).collect());
         let added = results.summary.iter().filter(|summary| summary.bound_of.is_none()).map(of_policy).collect();

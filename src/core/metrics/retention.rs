@@ -54,6 +54,8 @@ pub struct Retention {
     /// Sum over calls of the users' rules given before the call; and of those that the request contains word for word.
     pub rules: u64,
     pub rules_held: u64,
+    /// Users' rules that a layer cut out of a text, so that the request after it lacked them; each counted once.
+    pub rules_cut: u64,
     /// Facts and rules that went into summaries and were needed later.
     pub summarised: Summarised,
     /// Predicted fetches of softly missed facts.
@@ -190,6 +192,7 @@ pub fn evaluate(
         retention.rules += rules;
         retention.rules_held += held;
     }
+    retention.rules_cut = visible.cut_rules();
     (retention.summarised.rules_held, retention.summarised.rules) = visible.summarised_rules();
     if summarizes {
         retention.summarised.set_from_uses(&retention.by_generation);

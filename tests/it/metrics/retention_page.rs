@@ -32,6 +32,9 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     if rules > 0 {
         page += &format!("rules that went into summaries: {rules_held} of {rules}\n");
     }
+    if kept.rules_cut > 0 {
+        page += &format!("rules that were cut out of texts: {}\n", kept.rules_cut);
+    }
     if kept.at_risk.uses > 0 && references.uses.iter().any(|used| used.refetch.is_some()) {
         page += &format!("at risk: {} of {} uses\n", kept.at_risk.uses, kept.all.uses);
     }

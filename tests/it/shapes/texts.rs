@@ -46,6 +46,7 @@ pub const SHAPES: &[Shape] = &[
         size: 300,
         files: |n| of_user(repeat(n, |i| format!("Never touch file_{i}.rs in step {i}.\n"))),
     },
+    Shape { name: "phrases with gaps", size: 200, files: |n| of_user(("leave as keep as ".repeat(20) + "\n").repeat(n)) },
     Shape { name: "one sentence", size: 5_000, files: |n| of_user("must never do not always ".repeat(n)) },
     Shape { name: "questions", size: 1_000, files: |n| of_user(repeat(n, |i| format!("Is file_{i}.rs only read?\n"))) },
     Shape {

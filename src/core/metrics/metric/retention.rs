@@ -13,6 +13,8 @@ pub const SOFT: &str = "kept.soft";
 pub const HARD: &str = "kept.hard";
 /// Id of the column `kept.constraints`.
 pub const CONSTRAINTS: &str = "kept.constraints";
+/// Id of the column `kept.rules_cut`.
+pub const RULES_CUT: &str = "kept.rules_cut";
 /// Filled in when all conversations of a study are known.
 pub const CHANCE: &str = "kept.chance";
 /// Id of the column `risk.uses`.
@@ -250,6 +252,15 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Aggregation::Sum,
             "calls × user instructions given before them: the denominator of kept.constraints",
             |input| Some(input.retention.rules as f64),
+        )
+        .in_detail(),
+        Metric::counted(
+            RULES_CUT,
+            Unit::Count,
+            Direction::Lower,
+            Aggregation::Sum,
+            "user instructions that a layer cut out of a text, so that the request after it lacked them; each counted once",
+            |input| Some(input.retention.rules_cut as f64),
         )
         .in_detail(),
     ],

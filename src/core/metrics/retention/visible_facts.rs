@@ -31,6 +31,9 @@ pub(super) struct VisibleFacts<'a> {
     /// Rules in what the summaries before the current request replaced; and `(held, total)` over all summaries so far.
     replaced_rules: Vec<FactId>,
     summarised_rules: (u64, u64),
+    /// Rules in the texts that layers rewrote before the current request; and those that the request after such an edit lacked.
+    rewritten_rules: Vec<FactId>,
+    cut_rules: FxHashSet<FactId>,
     /// Number of summaries that replaced a part of the history; and that number when each fact went into a summary.
     summary_count: usize,
     summarised_at: Vec<Option<usize>>,
@@ -89,6 +92,8 @@ impl<'a> VisibleFacts<'a> {
             rules_given: 0,
             replaced_rules: Vec::new(),
             summarised_rules: (0, 0),
+            rewritten_rules: Vec::new(),
+            cut_rules: FxHashSet::default(),
             summary_count: 0,
             summarised_at: vec![None; fact_count],
             paths,
@@ -126,6 +131,8 @@ impl<'a> VisibleFacts<'a> {
             self.summarised_rules.0 += u64::from(is_held == Some(true));
             self.summarised_rules.1 += u64::from(is_held != Some(false));
         }
+        let Self { rewritten_rules, cut_rules, counts, .. } = self;
+        cut_rules.extend(rewritten_rules.drain(..).filter(|rule| counts.hit(*rule).is_none()));
     }
 
     /// Returns `None` if the request does not contain the fact, else whether only a summary contains it.
@@ -183,6 +190,11 @@ impl<'a> VisibleFacts<'a> {
         self.summarised_rules
     }
 
+    /// Returns the number of rules that layers cut out of texts.
+    pub fn cut_rules(&self) -> u64 {
+        self.cut_rules.len() as u64
+    }
+
     fn change(&mut self, change: &Change, call: usize, of_view: bool) {
         self.archives.advance_to_change(call, change.cause);
         self.summary_count += usize::from(change.kind == ChangeKind::Replace && !of_view);
@@ -196,26 +208,42 @@ impl<'a> VisibleFacts<'a> {
         for block in &change.removed {
             self.record_losses(*block, change, call, of_view);
         }
-        if change.kind == ChangeKind::Replace && !of_view {
-            self.record_replaced_rules(change);
+        match change.kind {
+            ChangeKind::Replace if !of_view => {
+                let replaced = self.rules_in(&change.removed);
+                self.replaced_rules.extend(replaced);
+            }
+            ChangeKind::Rewrite => {
+                let texts: Vec<BlockId> = change.removed.iter().copied().filter(|id| self.is_text(*id)).collect();
+                let rewritten = self.rules_in(&texts);
+                self.rewritten_rules.extend(rewritten);
+            }
+            _ => {}
         }
     }
 
-    /// Records the rules in what a summary replaced, each once.
-    fn record_replaced_rules(&mut self, change: &Change) {
-        let before = self.replaced_rules.len();
+    fn is_text(&self, id: BlockId) -> bool {
+        let block = match id.index().checked_sub(self.conversation.blocks.len()) {
+            Some(made) => &self.journal.synthetic_blocks[made].rewritten.block,
+            None => self.conversation.block(id),
+        };
+        block.kind == BlockKind::Text
+    }
+
+    /// Returns the rules in some blocks, each once.
+    fn rules_in(&mut self, blocks: &[BlockId]) -> Vec<FactId> {
         let rules = self.references.facts.len() as FactId..self.references.tracked() as FactId;
-        for block in &change.removed {
-            self.for_each_fact(*block, |this, fact, _| {
+        let mut found = Vec::new();
+        for block in blocks {
+            self.for_each_fact(*block, |_, fact, _| {
                 if rules.contains(&fact) {
-                    this.replaced_rules.push(fact);
+                    found.push(fact);
                 }
             });
         }
-        let mut replaced = self.replaced_rules.split_off(before);
-        replaced.sort_unstable();
-        replaced.dedup();
-        self.replaced_rules.extend(replaced);
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Finds the facts of a block that a layer wrote.
@@ -229,7 +257,7 @@ impl<'a> VisibleFacts<'a> {
     }
 
     /// Calls `visit` for every fact of a block, with whether the block is a summary.
-    fn for_each_fact(&mut self, block: BlockId, visit: impl Fn(&mut Self, FactId, bool)) {
+    fn for_each_fact(&mut self, block: BlockId, mut visit: impl FnMut(&mut Self, FactId, bool)) {
         match block.index().checked_sub(self.conversation.blocks.len()) {
             Some(at) => {
                 let (facts, is_summary) = (self.facts_of_made[at].take(), self.is_summary[at]);

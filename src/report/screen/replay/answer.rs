@@ -267,7 +267,15 @@ fn none_fit(verdict: &Verdict) -> Vec<Prose> {
         return vec![sentence, kept(only)];
     }
     let count_of = |flaw: Flaw| candidates.iter().filter(|standing| standing.flaws.first() == Some(&flaw)).count();
-    let all = [Flaw::NotYours, Flaw::Malformed, Flaw::Overflows, Flaw::NoCost, Flaw::CostsMore, Flaw::LosesFacts];
+    let all = [
+        Flaw::NotYours,
+        Flaw::Malformed,
+        Flaw::Overflows,
+        Flaw::NoCost,
+        Flaw::CostsMore,
+        Flaw::LosesFacts,
+        Flaw::CutsInstructions,
+    ];
     let counted =
         all.iter().filter(|flaw| count_of(**flaw) > 0).map(|flaw| format!("{}: {}", flaw.of_several(), count_of(*flaw)));
     let keep = match verdict.yardstick.policy.map(Role::of) {
@@ -293,6 +301,11 @@ fn flaws(standing: &Standing, verdict: &Verdict) -> Prose {
         }
         Flaw::NoCost => Prose::new("no conversation could be priced"),
         Flaw::CostsMore => Prose::new("it costs ").join(cost(standing, verdict)),
+        Flaw::CutsInstructions => {
+            let cut = standing.cut_instructions();
+            let instructions = if cut == 1 { "an instruction".to_owned() } else { format!("{} instructions", count(cut)) };
+            Prose::new(format!("it cuts {instructions} out of what you typed"))
+        }
         Flaw::LosesFacts => Prose::new(format!(
             "it loses {} of the facts that the agent used again for good, more than {}",
             value(Unit::Share, standing.lost()),
@@ -312,6 +325,7 @@ impl Flaw {
             Self::NoCost => "no known price",
             Self::CostsMore => "not cheaper",
             Self::LosesFacts => "too many facts lost for good",
+            Self::CutsInstructions => "instructions cut",
         }
     }
 }

@@ -146,6 +146,7 @@ pub fn remark(standing: &Standing) -> &'static str {
         Some(Flaw::CostsMore) if standing.cost_ratio().is_some_and(|ratio| ratio < 1.0 + SAME) => "no saving",
         Some(Flaw::CostsMore) => "costs more",
         Some(Flaw::LosesFacts) => "loses facts",
+        Some(Flaw::CutsInstructions) => "cuts rules",
         None if standing.role == Role::Candidate && standing.cost_ratio().is_some() && !standing.is_proven() => "not proven",
         None if !can_run(standing) => "does not fit",
         None => "",
