@@ -15,8 +15,8 @@
 //!
 //! Precision: we compared 116 findings in three recorded sessions with the typed messages and the requests: 112 of 116
 //! name no more messages as lost than were. The four others count a "yes" that only other texts hold, or a message that
-//! a summary quotes as JSON. Of five rules reported as lost three are rules; two are questions or remarks with "only"
-//! or "should".
+//! a summary quotes as JSON. Of 59 typed messages that it would call
+//! instructions, 40 are; the others are reports, questions without a mark and pasted code (page `validation`).
 
 use crate::findings::Level;
 use crate::findings::timeline::user_text::{Cut, Survival};
