@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::tokens::calibration::{Delta, MIN_DELTAS, Spread, deltas, held_out, metered, own};
+use crate::tokens::calibration::{Delta, Fit, Spread, deltas, metered, own};
 use crate::tokens::meter::{Meter, RECORDED, Rounding, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
@@ -57,10 +57,8 @@ pub(super) fn checks(conversation: &Conversation) -> Vec<MeterCheck> {
     let deltas = deltas(conversation);
     let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter)).collect();
     let own = own(conversation, &deltas);
-    if own.len() >= MIN_DELTAS {
-        let tokens = own.iter().map(|delta| delta.tokens);
-        checks.extend(MeterCheck::new(RECORDED.name.to_owned(), held_out(&own).into_iter().zip(tokens).collect()));
-    }
+    let fitted = Fit::from_deltas(&own).map(|fit| fit.held_out.into_iter().zip(own.iter().map(|delta| delta.tokens)).collect());
+    checks.extend(fitted.and_then(|pairs| MeterCheck::new(RECORDED.name.to_owned(), pairs)));
     checks
 }
 

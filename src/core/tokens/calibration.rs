@@ -17,7 +17,7 @@ use crate::transcript::conversation::Conversation;
 
 pub use deltas::{Delta, deltas, new_messages};
 pub use family::{FAMILIES, Family, family, has_public_tokenizer, main_model};
-pub use fit::{Fit, MIN_DELTAS, Spread, estimate, fit, held_out};
+pub use fit::{Fit, MIN_DELTAS, Spread, estimate, fit, one_rate};
 pub use metered::{message_size, metered};
 pub use share::apportion;
 pub use theil_sen::{median, quantile};

@@ -9,9 +9,7 @@ use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::by_name;
 use recompact::metrics::prices::Prices;
 use recompact::tokens::block_sizes::overhead;
-use recompact::tokens::calibration::{
-    Delta, FAMILIES, Fit, MIN_DELTAS, Spread, deltas, estimate, fit, held_out, main_model, new_messages,
-};
+use recompact::tokens::calibration::{Delta, FAMILIES, Fit, MIN_DELTAS, Spread, deltas, estimate, fit, main_model, new_messages};
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
 
@@ -67,7 +65,7 @@ fn calibration_predicts_the_held_out_half_of_recordings() {
         say(&session.name, fitted.spread, session.deltas.len());
         println!("    {:?} {:?}", main_model(&session.conversation).unwrap_or("–"), fitted.rates);
         assert!(fitted.spread.error < 0.4, "{}", session.name);
-        pooled.entry("recorded").or_default().extend(recorded(session, held_out(&session.deltas)));
+        pooled.entry("recorded").or_default().extend(recorded(session, fitted.held_out));
         pooled.entry("chars/4").or_default().extend(recorded(session, by_measure(session, SizeUnit::Chars, 4.0)));
         pooled.entry("o200k").or_default().extend(recorded(session, by_measure(session, SizeUnit::O200k, 1.0)));
     }

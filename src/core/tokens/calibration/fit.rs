@@ -23,6 +23,8 @@ pub struct Fit {
     pub rates: Rates,
     /// Number of calls the rates were fitted to.
     pub deltas: usize,
+    /// Estimated tokens of each of these calls by rates that were found on the other half of them.
+    pub held_out: Vec<f64>,
     pub spread: Spread,
 }
 
@@ -40,21 +42,30 @@ pub struct Spread {
 }
 
 impl Fit {
-    /// Fits rates to all deltas. The spread is measured on each half with the rates of the other half. `None` if there are too
-    /// few deltas.
+    /// Fits rates to all deltas: several rates and a constant, or [`one_rate`] if that predicts the held-out calls better. The spread is
+    /// measured on each half with the rates of the other half. `None` if there are too few deltas.
     pub fn from_deltas(deltas: &[Delta]) -> Option<Self> {
-        let rates = fit(deltas).filter(|_| deltas.len() >= MIN_DELTAS)?;
-        let spread =
-            Spread::from_pairs(held_out(deltas).into_iter().zip(deltas).map(|(estimate, delta)| (estimate, delta.tokens)));
-        Some(Self { rates, deltas: deltas.len(), spread: spread? })
+        if deltas.len() < MIN_DELTAS {
+            return None;
+        }
+        let fits = [fit as Method, one_rate].into_iter().filter_map(|method| {
+            let held_out = held_out(deltas, method);
+            let spread = Spread::from_pairs(held_out.iter().copied().zip(deltas.iter().map(|delta| delta.tokens)))?;
+            Some(Self { rates: method(deltas)?, deltas: deltas.len(), held_out, spread })
+        });
+        // Of two equal ones the first.
+        fits.min_by(|one, other| one.spread.error.total_cmp(&other.spread.error))
     }
 }
 
-/// Returns the estimated tokens of each delta by rates that were fitted to the other half (first or last) of the session.
-pub fn held_out(deltas: &[Delta]) -> Vec<f64> {
+/// A way to find rates.
+type Method = fn(&[Delta]) -> Option<Rates>;
+
+/// Returns the estimated tokens of each delta by rates that were found on the other half (first or last) of the session.
+fn held_out(deltas: &[Delta], method: Method) -> Vec<f64> {
     let (first, last) = deltas.split_at(deltas.len() / 2);
     let estimates = |test: &[Delta], training: &[Delta]| {
-        let rates = fit(training).unwrap_or_default();
+        let rates = method(training).unwrap_or_default();
         test.iter().map(|delta| estimate(&rates, delta)).collect::<Vec<_>>()
     };
     [estimates(first, last), estimates(last, first)].concat()
@@ -80,6 +91,14 @@ impl Spread {
             p90: quantile(&mut ratios, 0.9)?,
         })
     }
+}
+
+/// Returns the same rate for all characters and no constant: the median of tokens per character. Where calls bring much the same, a line
+/// through them says nothing about their parts.
+pub fn one_rate(deltas: &[Delta]) -> Option<Rates> {
+    let with_text = deltas.iter().map(|delta| (delta.tokens, delta.characters.iter().sum::<u64>())).filter(|(_, sum)| *sum > 0);
+    let rate = median(&mut with_text.map(|(tokens, characters)| tokens as f64 / characters as f64).collect::<Vec<_>>())?;
+    Some(Rates { by_class: [(rate * SCALE as f64).round() as u32; 4], per_call: 0 })
 }
 
 /// Fits rates by Theil–Sen: first one common rate, then one rate per class. Each class in turn is fitted to the tokens that the

@@ -1,5 +1,7 @@
 //! Tests with an invented session that is built call by call.
 
+use proptest::collection::vec;
+use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::*;
@@ -169,6 +171,50 @@ fn fit_errors_are_of_the_held_out_half() {
     let spread = Fit::from_deltas(&[low, high].concat()).expect("deltas").spread;
     // The estimate is half the tokens of the second half, and twice those of the first.
     assert!((spread.error - 0.75).abs() < 0.3 && spread.p10 < 0.51 && spread.p90 > 1.98, "{spread:?}");
+}
+
+/// Twenty calls bring about 8,000 characters each, then twenty about 24,000, at five to a token. A line through either half takes most of
+/// it for constant.
+#[test]
+fn one_rate_counts_calls_that_bring_much_the_same() {
+    let characters = |n: u64| if n < 20 { 8_000 + n % 3 } else { 24_000 + n % 3 };
+    let delta = |n: u64| Delta { call: n as usize, characters: [characters(n), 0, 0, 0], tokens: characters(n) / 5 };
+    let deltas: Vec<_> = (0..40).map(delta).collect();
+    let constant = fit(&deltas[..20]).expect("a line");
+    assert!(constant.per_call > 500, "{constant:?}");
+    let fitted = Fit::from_deltas(&deltas).expect("enough deltas");
+    assert!(fitted.rates.by_class.iter().all(|rate| rate.abs_diff(2_000) <= 1) && fitted.rates.per_call == 0, "{fitted:?}");
+    assert!(fitted.spread.error < 1e-3, "{fitted:?}");
+    // Calls of equal size have no slope at all.
+    let equal = vec![deltas[0].clone(); MIN_DELTAS];
+    assert_eq!((fit(&equal), Fit::from_deltas(&equal).map(|fit| fit.rates)), (None, one_rate(&equal)));
+    let silent = vec![Delta { characters: [0; 4], ..deltas[0].clone() }; MIN_DELTAS];
+    assert_eq!(Fit::from_deltas(&silent), None);
+}
+
+proptest! {
+    /// Tokens may come from anything: rates, a constant, and what the transcript does not show.
+    #[test]
+    fn fit_is_never_worse_than_one_rate_on_the_held_out_calls(
+        calls in vec(([0u64..3_000, 0u64..800, 0u64..400, 0u64..900], 0u64..2_000), MIN_DELTAS..90),
+        rates in [0.1..0.6, 0.1..0.6, 0.1..0.6, 0.1..0.6],
+        per_call in 0u64..300,
+    ) {
+        let deltas: Vec<_> = calls.into_iter().enumerate().map(|(call, (characters, unknown))| {
+            let known: f64 = characters.iter().zip(rates).map(|(count, rate)| *count as f64 * rate).sum();
+            Delta { call, characters, tokens: 1 + known as u64 + per_call + unknown }
+        }).collect();
+        let (first, last) = deltas.split_at(deltas.len() / 2);
+        let by_one_rate = |(test, training): (&[Delta], &[Delta])| -> Vec<(f64, u64)> {
+            let rates = one_rate(training).expect("text");
+            test.iter().map(|delta| (estimate(&rates, delta), delta.tokens)).collect()
+        };
+        let simple = Spread::from_pairs([(first, last), (last, first)].map(by_one_rate).concat()).expect("calls");
+        let fitted = Fit::from_deltas(&deltas).expect("enough deltas");
+        prop_assert!(fitted.spread.error <= simple.error, "{fitted:?} {simple:?}");
+        let pairs = fitted.held_out.iter().copied().zip(deltas.iter().map(|delta| delta.tokens));
+        prop_assert_eq!(Spread::from_pairs(pairs), Some(fitted.spread));
+    }
 }
 
 /// Returns the sizes of a session's blocks in tokens, at 0.5 tokens per character and ten per call.
