@@ -6,6 +6,7 @@
 
 mod check;
 mod outputs;
+mod prediction;
 mod tariff;
 
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,8 @@ use crate::transcript::conversation::Usage;
 
 pub use check::{CheckSide, CostCheck, WorstCall, check};
 pub use outputs::outputs;
+pub use prediction::{PREDICTION_ERRORS, PredictionError, prediction_error};
 pub use tariff::Tariff;
-
-/// Median error of the cost of input where nothing was recorded, as a share: of 41 parts of recordings whose usage was taken away. The page
-/// *validation* has the test.
-pub const UNSEEN_ERROR: f64 = 0.193;
 
 /// Tokens that an agent writes to fetch something again: a tool_use and a short reason.
 const REFETCH_OUTPUT_TOKENS: u64 = 100;

@@ -22,6 +22,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 
 pub use bill::{Bill, CallBill, Ledger, call_bills};
+pub use names::lookup_keys;
 pub use quote::{Quote, RATIOS};
 
 use crate::metrics::prompt_cache::Provider;

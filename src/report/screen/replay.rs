@@ -2,6 +2,7 @@
 
 mod answer;
 mod checks;
+mod errors;
 mod table;
 
 use super::super::number_format::{MISSING, count, grouped};

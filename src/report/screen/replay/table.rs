@@ -2,10 +2,9 @@
 
 use super::super::ScreenTable;
 use super::answer::is_too_wide;
-use super::{SAME, change, money};
+use super::{SAME, change, errors, money};
 use crate::analysis::limits::Flaw;
 use crate::analysis::verdict::{Choice, HarnessResults, Standing, Verdict, verdict};
-use crate::metrics::cost::UNSEEN_ERROR;
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::report::number_format::{MISSING, count, value};
 use crate::report::table_model::compare::title;
@@ -162,8 +161,7 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
         parts.push("not yours: if the provider did this; you cannot switch it on.".to_owned());
     }
     if verdict.choice != Choice::NothingToChoose {
-        let off = value(Unit::Share, Some(UNSEEN_ERROR));
-        let estimates = format!("are estimates, and those of calls without a bill were {off} off in our recordings.");
+        let estimates = format!("are estimates: {}.", errors::of_costs(results));
         let than = match verdict.yardstick.policy.map(Role::of) {
             Some(Role::KeepAll) => Some("no compaction".to_owned()),
             Some(Role::Recorded) => Some("your recorded runs".to_owned()),
@@ -173,6 +171,7 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
             Some(than) => format!("change: of the cost, against {than}; costs {estimates}"),
             None => format!("Costs {estimates}"),
         });
+        parts.push(errors::of_tokens(results));
         parts.push("facts: of those that the agent used again; lost: for good. refused: requests.".to_owned());
     }
     if verdict.standings.iter().any(|standing| standing.summary.role() == Role::Recorded) {
