@@ -195,7 +195,8 @@ fn sample_is_halved_and_keeps_unchanged_policies() {
 #[test]
 fn recommendation_meets_the_conditions() {
     let results = sweep(&["--where", "kept.hit >= 80%", "--where", "broken.requests = 0", "-o", "json"]).json();
-    let by_default = ["failed_calls <= 0.5% of requests", "cost.ratio < your recorded runs", "kept.hard <= 5%"];
+    let by_default =
+        ["failed_calls <= 0.5% of requests", "cost.ratio < your recorded runs", "kept.hard <= 5%", "kept.rules_cut == 0"];
     let all = [&["kept.hit >= 80%", "broken.requests == 0"], &by_default[..]].concat();
     assert_eq!(texts(&results["sweep"]["conditions"]), all);
     let yardstick = &results["sweep"]["yardstick"];
