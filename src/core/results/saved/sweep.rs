@@ -206,14 +206,14 @@ impl Sweep {
         cheaper
     }
 
-    /// Of the configurations on the front, those that cost least and keep at least so much of the facts in context: each share of
-    /// [`LEVELS`] that one of them keeps, with its name.
+    /// Of the configurations on the front, those that cost least and keep at least 99, 97, 95 and 90 % of the facts in
+    /// context: each of these shares that one of them keeps, with its name.
     pub fn cheapest_by_level(&self) -> Vec<(f64, &str)> {
         let cost = |row: &&ConfigurationRow| row.values.get(cost::RATIO);
         let cheapest = |level: f64| {
             let keeps = |row: &&ConfigurationRow| row.front && row.values.get(retention::HIT).is_some_and(|hit| hit >= level);
             let kept = self.configurations.iter().filter(keeps).filter(|row| cost(row).is_some());
-            let cheapest = kept.min_by(|a, b| cost(a).unwrap_or(f64::NAN).total_cmp(&cost(b).unwrap_or(f64::NAN)))?;
+            let cheapest = kept.min_by(|a, b| cost(a).unwrap_or(f64::INFINITY).total_cmp(&cost(b).unwrap_or(f64::INFINITY)))?;
             Some((level, cheapest.policy.as_str()))
         };
         LEVELS.into_iter().filter_map(cheapest).collect()
