@@ -73,6 +73,7 @@ fn rows_of(columns: &[Column], path: &str, policy: &str, share: f64, calls: usiz
             ("kept.hit", _) => share.sqrt(),
             // The first policies lose few facts, and only the last ones have requests that an API refuses.
             ("kept.hard", _) => (1.0 - share) * 0.1,
+            ("kept.rules_cut", _) => 0.0,
             ("broken.requests" | "failed_calls", _) => {
                 if share < 0.3 {
                     (calls / 10) as f64
