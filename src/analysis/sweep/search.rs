@@ -55,7 +55,8 @@ struct RoundSessions<'a> {
 }
 
 impl Search {
-    /// Starts a search. `references` are the policies of which the cheapest one that can run is the yardstick. `halves`: most candidates are tried on a part of the sessions only.
+    /// Starts a search. `references` are policies that could run without any candidate: the cheapest one is the yardstick. `halves`: most
+    /// candidates are tried on a part of the sessions only.
     pub fn new(
         candidates: Vec<Candidate>,
         spaces: Vec<TriedSpace>,

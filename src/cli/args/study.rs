@@ -36,7 +36,7 @@ const SHORT_LIST: [&str; 8] = [
     "lcc-s08-late",
 ];
 
-/// The presets that their users can switch on: without those of which the provider decides.
+/// The presets that a user can switch on. The provider decides whether the others act.
 pub fn shippable_presets() -> Vec<String> {
     let is_shippable = |preset: &&Preset| {
         let is_yours = preset.policy(&[]).is_ok_and(|policy| policy.decided_by.is_none());

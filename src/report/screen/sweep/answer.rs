@@ -72,7 +72,6 @@ fn reason_of(view: &View, column: &str) -> Prose {
     let flaw = match column {
         broken::CAUSED => Flaw::Malformed,
         overflow::FAILED_CALLS => Flaw::Overflows,
-        retention::HARD => return own.map_or_else(Prose::default, |own| Prose::new("miss ").name(own.as_str())),
         metric::cost::RATIO => {
             let yardstick = view.sweep.yardstick.as_ref().map(|yardstick| named(&yardstick.policy));
             return Prose::new("cost as much as ").join(yardstick.unwrap_or_default()).words(", or more");
