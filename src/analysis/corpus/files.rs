@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::request_files::{Part, RequestFiles};
@@ -205,7 +206,7 @@ fn stem(name: &str) -> &str {
 }
 
 /// The files of sub-agents, by their folder: that of their session, or in old versions the one in which the session itself is.
-struct SubAgentFiles(HashMap<String, HashSet<String>>);
+struct SubAgentFiles(HashMap<String, Arc<HashSet<String>>>);
 
 impl SubAgentFiles {
     fn among(inputs: &[Input]) -> Self {
@@ -216,14 +217,14 @@ impl SubAgentFiles {
                 by_folder.entry(folder.to_owned()).or_default().insert(stem(file).to_owned());
             }
         }
-        Self(by_folder)
+        Self(by_folder.into_iter().map(|(folder, names)| (folder, Arc::new(names))).collect())
     }
 
-    /// Returns the names of the sub-agents that may be of a session.
-    fn of(&self, session: &Input) -> HashSet<String> {
+    /// Returns the names of the sub-agents that may be of a session, by folder.
+    fn of(&self, session: &Input) -> Vec<Arc<HashSet<String>>> {
         let folder = session.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let own = format!("{}/subagents", stem(&session.name));
-        [folder, &own].into_iter().filter_map(|folder| self.0.get(folder)).flatten().cloned().collect()
+        [folder, &own].into_iter().filter_map(|folder| self.0.get(folder)).cloned().collect()
     }
 }
 

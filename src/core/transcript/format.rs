@@ -20,6 +20,7 @@ mod sdk;
 mod wire_usage;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,8 +75,9 @@ pub enum Branches {
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     pub branches: Branches,
-    /// Names of conversations that have a file of their own beside this one: what this one holds of them is not read.
-    pub own_files: HashSet<String>,
+    /// Names of conversations that have a file of their own beside this one: what this one holds of them is not read. A folder of many
+    /// files has one set for all of them.
+    pub own_files: Vec<Arc<HashSet<String>>>,
 }
 
 /// The conversations of one file, and notes about it.

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use recompact::metrics::prices::{Bill, Ledger, Prices, call_bills};
 use recompact::transcript::format::{Branches, ReadOptions};
@@ -73,7 +74,8 @@ fn ours(path: &Path, file: &str) -> Figures {
     let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
     let options = ReadOptions { branches: Branches::All, ..ReadOptions::default() };
     // Reports of a sub-agent are not read if it has a file of its own; so each is said to have one.
-    let own_files = (format.read)(&bytes, &options).conversations.into_iter().map(|conversation| conversation.name).collect();
+    let all = (format.read)(&bytes, &options).conversations;
+    let own_files = vec![Arc::new(all.into_iter().map(|conversation| conversation.name).collect())];
     let reading = (format.read)(&bytes, &ReadOptions { own_files, ..options });
     let prices = Prices::built_in();
     let mut ledger = Ledger::default();

@@ -22,14 +22,16 @@ const TIMED: [usize; 3] = [2, 8, 32];
 /// Steps are counted if the last of these sizes cost this many times as much as the one before: four times, and more because a large
 /// input leaves the processor's cache. If a run takes 30 % of its time for what grows with the square, it costs as much.
 const SUSPECT: f64 = 5.4;
-/// A size that costs less than this is not looked at.
+/// What seconds can tell apart: a size that costs less is not looked at.
 const NEGLIGIBLE_SECONDS: f64 = 0.02;
+/// A run is ended after so many seconds of the processor: what needs more is wrong, and would hide all that come after it.
+const LIMIT_SECONDS: u32 = 300;
 /// How often seconds are measured at most, because other programs disturb them. The shortest time counts.
 const TRIES: usize = 3;
-/// The sizes for which steps are counted.
-const COUNTED: [usize; 3] = [4, 8, 16];
-/// How often these are doubled before a shape counts as superlinear: a policy that begins to act at some size looks so once.
-const DOUBLINGS: usize = 3;
+/// The first multiple of a shape's size for which steps are counted.
+const FIRST_COUNTED: usize = 4;
+/// How often it is doubled before a shape counts as superlinear: a policy that begins to act at some size looks so once.
+const DOUBLINGS: usize = 5;
 
 /// The shapes and the run whose output grows with the square of the input: each branch is a conversation with all that came before it.
 const SQUARE_OUTPUT: [(&str, &str); 2] =
@@ -106,32 +108,35 @@ impl Case<'_> {
         let is_suspect = (0..TRIES).all(|_| {
             least = std::array::from_fn(|at| least[at].min(self.seconds(TIMED[at])));
             let [growth, next] = growth(least);
-            next > NEGLIGIBLE_SECONDS && next > SUSPECT * growth
+            next > SUSPECT * growth.max(NEGLIGIBLE_SECONDS)
         });
-        let (ratio, counts) = is_suspect.then(|| self.superlinear_steps())??;
-        Some(format!("{least:.2?} s, {counts:?} steps: the last doubling cost {ratio:.1} times the one before"))
+        let why = is_suspect.then(|| self.superlinear_steps())??;
+        Some(format!("{least:.2?} s, {why}"))
     }
 
-    /// Returns by how much the last doubling cost more than the one before, and all counts, if it cost too much.
-    fn superlinear_steps(&self) -> Option<(f64, Vec<u64>)> {
-        let mut counts = COUNTED.map(|factor| self.steps(factor)).to_vec();
-        loop {
-            let [.., first, second, third] = counts[..] else { return None };
+    /// Returns the counts and by how much the last doubling cost more than the one before, if it cost too much.
+    fn superlinear_steps(&self) -> Option<String> {
+        let (mut counts, mut ratio) = (Vec::new(), 0.0);
+        for doublings in 0..=DOUBLINGS {
+            let Some(count) = self.counted_steps(FIRST_COUNTED << doublings) else {
+                return Some(format!("{counts:?} steps, and {LIMIT_SECONDS} s were not enough for the next size"));
+            };
+            counts.push(count);
+            let [.., first, second, third] = counts[..] else { continue };
             let [growth, next] = growth([first, second, third].map(|count| count as f64));
             if next <= MOST * growth {
                 return None;
             }
-            if counts.len() == COUNTED.len() + DOUBLINGS {
-                return Some((next / growth, counts));
-            }
-            counts.push(self.steps(COUNTED[0] << counts.len()));
+            ratio = next / growth;
         }
+        Some(format!("{counts:?} steps: the last doubling cost {ratio:.1} times the one before"))
     }
 
     /// Runs the program over this multiple of the shape's size, under another program.
     fn run(&self, factor: usize, wrapper: &[&str]) -> Output {
-        let mut command = Command::new(wrapper[0]);
-        command.args(&wrapper[1..]).arg(self.program).args(self.arguments);
+        let mut command = Command::new("bash");
+        let limited = format!(r#"ulimit -t {LIMIT_SECONDS}; exec "$@""#);
+        command.args(["-c", &limited, "bash"]).args(wrapper).arg(self.program).args(self.arguments);
         command.args(["--jobs", "1", "--quiet", "--"]).arg(self.inputs.folder(factor)).env("RUST_BACKTRACE", "0");
         command.output().expect("a program to run")
     }
@@ -161,13 +166,18 @@ impl Case<'_> {
         sizes.max().expect("the size of the heap")
     }
 
-    /// Returns the number of basic blocks that a run executes.
     fn steps(&self, factor: usize) -> u64 {
+        self.counted_steps(factor).expect("a run within the limit")
+    }
+
+    /// Returns the number of basic blocks that a run executes; `None` if it was ended.
+    fn counted_steps(&self, factor: usize) -> Option<u64> {
         let output = self.run(factor, &["valgrind", "--tool=none", "--stats=yes"]);
+        output.status.code()?;
         let said = String::from_utf8_lossy(&output.stderr);
         let count = said.lines().find_map(|line| line.split_once("scheduler: ")?.1.strip_suffix(" event checks."));
         let count = count.unwrap_or_else(|| panic!("no count in what valgrind said: {said}"));
-        count.replace(',', "").parse().expect("a number")
+        Some(count.replace(',', "").parse().expect("a number"))
     }
 }
 

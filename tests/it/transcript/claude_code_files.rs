@@ -2,6 +2,7 @@
 //! the laws of a conversation.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use recompact::transcript::conversation::{Block, BlockKind, Conversation, Message, Origin, RecordedEdit, Role};
 use recompact::transcript::format::{self, Branches, Level, ReadOptions, Reading};
@@ -47,7 +48,7 @@ fn read(bytes: &[u8], branches: Branches) -> Reading {
     assert_eq!(format.name, "claude-code");
     // The table has no sub-agents of `progress` records: they are not read if each is said to have a file of its own.
     let all = (format.read)(bytes, &ReadOptions::default()).conversations;
-    let own_files = all.into_iter().map(|conversation| conversation.name).collect();
+    let own_files = vec![Arc::new(all.into_iter().map(|conversation| conversation.name).collect())];
     (format.read)(bytes, &ReadOptions { branches, own_files })
 }
 

@@ -115,8 +115,12 @@ impl RemovedResults {
     /// Returns the results to check at this request, in order: those just removed and, if a layer dropped or summarised messages, those
     /// whose paths left. For all others nothing changed.
     fn suspects(&mut self, recovery_paths: &RecoveryPaths, replay: &ReplayView, drops: bool) -> BTreeSet<BlockId> {
-        let left = recovery_paths.disappeared().iter().filter_map(|path| self.by_path.get(path));
-        self.doubtful.extend(left.flatten());
+        for path in recovery_paths.disappeared() {
+            let Some(results) = self.by_path.get_mut(path) else { continue };
+            // A result that was reported is not checked again.
+            results.retain(|result| self.results.contains_key(result));
+            self.doubtful.extend(results.iter());
+        }
         for block in &self.fresh {
             for path in recovery_paths.paths_of(*block, tool_use_of(replay, *block)) {
                 self.by_path.entry(path).or_default().push(*block);

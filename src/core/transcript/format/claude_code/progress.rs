@@ -4,6 +4,7 @@
 //! read; elsewhere, what was reported is all that there is.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -75,14 +76,14 @@ impl Reports {
 
 /// Leaves out reports of sub-agents that have records of their own, in this file or in another one (`own_files`, by thread name), and of
 /// those without an answer.
-pub fn drop_known(records: &mut [Record], contents: &mut [Value], own_files: &HashSet<String>) {
+pub fn drop_known(records: &mut [Record], contents: &mut [Value], own_files: &[Arc<HashSet<String>>]) {
     let own = || records.iter().filter(|record| !record.is_reported);
     let responses: HashSet<&str> = own().filter_map(Record::response_id).collect();
     let agents: HashSet<&str> = own().filter(|record| record.is_side()).filter_map(|record| record.agent_id.get()).collect();
     let is_known = |record: &Record| {
         let agent = record.agent_id.get().unwrap_or_default();
         let is_recorded = agents.contains(agent) || record.response_id().is_some_and(|id| responses.contains(id));
-        is_recorded || own_files.contains(&format!("agent-{agent}"))
+        is_recorded || own_files.iter().any(|names| names.contains(&format!("agent-{agent}")))
     };
     let reported = || records.iter().filter(|record| record.is_reported);
     let agent = |record: &Record| record.agent_id.get().map(str::to_owned);

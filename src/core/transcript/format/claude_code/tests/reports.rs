@@ -1,6 +1,7 @@
 //! Sub-agents whose messages are only in `progress` records.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::*;
 
@@ -67,7 +68,7 @@ fn a_sub_agent_with_records_or_a_file_of_its_own_is_read_once() {
     let agent = |name: &str| (name.to_owned(), 1);
     let records: Vec<Value> = session(&reports).into_iter().chain(own).collect();
     assert_eq!(names(&records, &ReadOptions::default()), [main.clone(), agent("agent-b2"), agent("agent-a1")]);
-    let own_files = HashSet::from(["agent-a1".to_owned()]);
+    let own_files = vec![Arc::new(HashSet::from(["agent-a1".to_owned()]))];
     let options = ReadOptions { own_files, ..ReadOptions::default() };
     assert_eq!(names(&session(&reports), &options), [main.clone(), agent("agent-b2")]);
     // Reported again, after the session was resumed.
