@@ -24,7 +24,7 @@ const TIMED: [usize; 3] = [2, 8, 32];
 const SUSPECT: f64 = 5.4;
 /// What seconds can tell apart: a size that costs less is not looked at.
 const NEGLIGIBLE_SECONDS: f64 = 0.02;
-/// A run is ended after so many seconds of the processor: what needs more is wrong, and would hide all that come after it.
+/// A run is ended after 300 seconds of the processor: what needs more is wrong, and would hide all that come after it.
 const LIMIT_SECONDS: u32 = 300;
 /// How often seconds are measured at most, because other programs disturb them. The shortest time counts.
 const TRIES: usize = 3;
