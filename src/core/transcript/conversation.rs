@@ -158,7 +158,7 @@ impl RecordedEdit {
 }
 
 /// How long thinking blocks stay in requests after the call that produced them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
     /// Until the next message that a user typed. Anthropic's models before Claude Opus 4.5 do this.

@@ -7,6 +7,7 @@
 pub mod conversation;
 pub mod copies;
 pub mod format;
+pub mod sent_thinking;
 pub mod silent_drops;
 pub mod source;
 pub mod tool_access;

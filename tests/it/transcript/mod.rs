@@ -5,3 +5,4 @@ pub mod codex_files;
 pub mod fixtures_read;
 pub mod messages_files;
 pub mod openai_files;
+pub mod sent_thinking;
