@@ -3,24 +3,31 @@
 use std::collections::HashSet;
 
 use recompact::transcript::conversation::{BlockKind, Conversation, Role};
-use recompact::transcript::format::{Branches, FORMATS, ReadOptions, sniff};
+use recompact::transcript::format::{Branches, FORMATS, Format, ReadOptions, Reading, sniff};
+use recompact::transcript::{sent_thinking, silent_drops};
 
 pub fn run(data: &[u8]) {
     let lines = data.iter().filter(|byte| **byte == b'\n').count() + 1;
     let _ = sniff(data);
     for format in FORMATS {
         for branches in [Branches::Last, Branches::All] {
-            let reading = (format.read)(data, &ReadOptions { branches, ..ReadOptions::default() });
+            let mut reading = read(format, data, branches);
             for conversation in &reading.conversations {
                 well_formed(conversation);
             }
             for note in &reading.notes {
                 assert!(note.line.is_none_or(|line| (1..=lines).contains(&(line as usize))), "{}: {note:?}", format.name);
             }
-            let again = (format.read)(data, &ReadOptions { branches, ..ReadOptions::default() });
-            assert_eq!(reading.conversations, again.conversations, "{}", format.name);
+            assert_eq!(reading.conversations, read(format, data, branches).conversations, "{}", format.name);
+            sent_thinking::add_to(&mut reading);
+            silent_drops::add_to(&mut reading);
+            reading.conversations.iter().for_each(well_formed);
         }
     }
+}
+
+fn read(format: &Format, data: &[u8], branches: Branches) -> Reading {
+    (format.read)(data, &ReadOptions { branches, ..ReadOptions::default() })
 }
 
 /// Checks the invariants of a conversation.
