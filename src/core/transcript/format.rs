@@ -17,6 +17,7 @@ mod openai_chat;
 mod openai_wire;
 mod python;
 mod sdk;
+mod unseen;
 mod wire_usage;
 
 use std::collections::HashSet;

@@ -12,11 +12,11 @@ use super::thinking;
 use super::threads::Threads;
 use super::tree::Branch;
 use super::turns::{Turn, turns};
-use super::unseen::{self, Unseen};
+use super::unseen::first_request;
 use crate::transcript::conversation::{
     BlockId, Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire,
 };
-use crate::transcript::format::Note;
+use crate::transcript::format::{Note, unseen};
 
 /// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result in the record]";
@@ -38,8 +38,9 @@ pub fn conversation(
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };
     let own = turns(records, branch);
-    let unseen = Unseen::find(records, &own, begins_outside(records, branch));
-    let stand_in = unseen.as_ref().map(|_| reader.push_unseen(branch.first().map_or(1, |first| records[*first].line)));
+    let line = branch.first().map_or(1, |first| records[*first].line);
+    let unseen = first_request(records, &own, begins_outside(records, branch));
+    let unseen = unseen.map(|first| (first, unseen::push(&mut reader.builder, line)));
     for (n, turn) in own.iter().enumerate() {
         let calls = reader.push_response(turn);
         reader.push_user_side(turn, &calls, n + 1 < own.len());
@@ -48,17 +49,8 @@ pub fn conversation(
         let responses = turns(records, &branch.own).into_iter().filter(|turn| !turn.response.is_empty());
         responses.for_each(|turn| reader.builder.other_branch(call_of(records, &turn)));
     }
-    if let Some((unseen, block)) = unseen.zip(stand_in) {
-        let tokens = unseen.tokens(reader.builder.so_far());
-        reader.builder.set_recorded_tokens(block, tokens);
-        if tokens > 0 {
-            let text = format!(
-                "the session begins before this file: by the usage, about {tokens} tokens of its messages are not in it; they count until \
-                 the next compaction"
-            );
-            reader.notes.push(Note::info(reader.builder.so_far().block(block).line, text));
-        }
-    }
+    let note = unseen.and_then(|(first, stand_in)| unseen::settle(&mut reader.builder, stand_in, first));
+    reader.notes.extend(note);
     let kept = thinking::of_calls(&reader.builder.so_far().calls);
     reader.builder.set_thinking(kept);
     reader.builder.finish()
@@ -134,13 +126,6 @@ fn begins_outside(records: &[Record], branch: &[usize]) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    /// Appends a message for history that is not in the file, and returns its block.
-    fn push_unseen(&mut self, line: u32) -> BlockId {
-        let block = self.builder.text(unseen::TEXT, Origin::Placeholder, line);
-        self.builder.message(Message { role: Role::User, is_string_content: true, blocks: vec![block], time: None, line });
-        block
-    }
-
     /// Appends the response of a turn and returns its tool calls.
     fn push_response(&mut self, turn: &Turn) -> Vec<ResponseCall<'a>> {
         let records = self.records;

@@ -1,56 +1,35 @@
 //! Files that begin in the middle of a session: the first requests hold messages that are not in the file.
 //!
 //! The usage tells how much that is. System prompt and tools are at most the shortest prefix that was ever read from the prompt cache;
-//! what the first request holds beside them and its text is history that was not seen. In the conversation it is one message
-//! without text, so that the next recorded compaction removes it, as it did.
+//! what the first request holds beside them and its text is history that was not seen.
 
 use super::record::Record;
 use super::turns::Turn;
 use crate::text::tokens::BYTES_PER_TOKEN;
-use crate::transcript::conversation::{Conversation, Usage};
+use crate::transcript::conversation::Usage;
+use crate::transcript::format::unseen::MIN_TOKENS;
 
-/// The text in place of the history that is not in the file.
-pub const TEXT: &str = "[earlier messages, which are not in the file]";
-
-/// Less history than this may be a wrong count.
-const MIN_TOKENS: u64 = 1_000;
 /// A request after a compaction is smaller than what the first one has beside its text if it has at most this share of it.
 const SMALLER: f64 = 0.95;
 
-/// The history that is not in the file, with the text of the first request still in it.
-pub struct Unseen {
-    /// Tokens of the first request with a usage, without system prompt and tools.
-    first: u64,
-}
-
-impl Unseen {
-    /// Finds it by the usage of a branch; `None` if the file begins with its session.
-    pub fn find(records: &[Record], turns: &[Turn], begins_outside: bool) -> Option<Self> {
-        let requests = || turns.iter().enumerate().filter_map(|(n, turn)| Some((n, last_usage(records, turn)?)));
-        let (begin, (first, _)) = requests().find(|(_, (request, _))| *request > 0)?;
-        let prefix = requests().map(|(_, (_, read))| read).filter(|read| *read > 0).min().unwrap_or(0);
-        let before = turns[..begin].iter().flat_map(|turn| turn.response.iter().chain(&turn.after)).map(|i| &records[*i]);
-        let sent = before.filter(|record| record.is_conversation() || record.attachment.is_some());
-        let text = sent.map(|record| record.line_bytes as u64).sum::<u64>() / BYTES_PER_TOKEN;
-        // One request alone does not show what of it is read again.
-        let is_wanted = (begins_outside && requests().nth(1).is_some()) || {
-            let is_boundary = |i: &usize| records[*i].is_compact_boundary();
-            let compacted = turns.iter().position(|turn| turn.after.iter().any(is_boundary)).filter(|at| begin <= *at);
-            let after = compacted.and_then(|at| requests().filter(|(n, _)| *n > at).map(|(_, (request, _))| request).min());
-            after.is_some_and(|after| (after as f64) < SMALLER * first.saturating_sub(text) as f64)
-        };
-        let history = first.saturating_sub(prefix);
-        (is_wanted && history.saturating_sub(text) >= MIN_TOKENS).then_some(Self { first: history })
-    }
-
-    /// Returns the tokens of the history in a conversation that begins with a message for it; 0 if it is so little that the count may be wrong.
-    pub fn tokens(&self, conversation: &Conversation) -> u64 {
-        let Some(call) = conversation.calls.iter().find(|call| call.billed().is_some()) else { return 0 };
-        let blocks = conversation.messages[..call.response].iter().skip(1).flat_map(|message| &message.blocks);
-        let bytes: usize = blocks.map(|block| conversation.block(*block).text().len()).sum();
-        let tokens = self.first.saturating_sub(bytes as u64 / BYTES_PER_TOKEN);
-        if tokens < MIN_TOKENS { 0 } else { tokens }
-    }
+/// Returns the tokens of the first request without system prompt and tools, by the usage of a branch; `None` if the file begins with its
+/// session.
+pub fn first_request(records: &[Record], turns: &[Turn], begins_outside: bool) -> Option<u64> {
+    let requests = || turns.iter().enumerate().filter_map(|(n, turn)| Some((n, last_usage(records, turn)?)));
+    let (begin, (first, _)) = requests().find(|(_, (request, _))| *request > 0)?;
+    let prefix = requests().map(|(_, (_, read))| read).filter(|read| *read > 0).min().unwrap_or(0);
+    let before = turns[..begin].iter().flat_map(|turn| turn.response.iter().chain(&turn.after)).map(|i| &records[*i]);
+    let sent = before.filter(|record| record.is_conversation() || record.attachment.is_some());
+    let text = sent.map(|record| record.line_bytes as u64).sum::<u64>() / BYTES_PER_TOKEN;
+    // One request alone does not show what of it is read again.
+    let is_wanted = (begins_outside && requests().nth(1).is_some()) || {
+        let is_boundary = |i: &usize| records[*i].is_compact_boundary();
+        let compacted = turns.iter().position(|turn| turn.after.iter().any(is_boundary)).filter(|at| begin <= *at);
+        let after = compacted.and_then(|at| requests().filter(|(n, _)| *n > at).map(|(_, (request, _))| request).min());
+        after.is_some_and(|after| (after as f64) < SMALLER * first.saturating_sub(text) as f64)
+    };
+    let history = first.saturating_sub(prefix);
+    (is_wanted && history.saturating_sub(text) >= MIN_TOKENS).then_some(history)
 }
 
 /// Returns the tokens of a request and those of them that were read from the cache.

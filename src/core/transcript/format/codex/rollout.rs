@@ -13,7 +13,8 @@ use super::record::{Compacted, Record, RecordKind};
 use super::response::Response;
 use super::session::SessionMeta;
 use super::wire;
-use crate::transcript::conversation::{Conversation, ConversationBuilder, RecordedEdit, Thinking, Usage};
+use crate::transcript::conversation::{BlockId, Call, Conversation, ConversationBuilder, RecordedEdit, Thinking, Usage};
+use crate::transcript::format::unseen;
 
 /// The output that Codex itself sends for an interrupted call.
 const ABORTED: &str = "aborted";
@@ -56,6 +57,8 @@ pub struct Rollout<'n> {
     /// Length in bytes of the system prompt.
     system_bytes: usize,
     parent: Option<String>,
+    /// The message in place of the history that is in another file.
+    unseen: Option<BlockId>,
     /// Responses of the parent: their number, and the line of the first.
     inherited: Option<(usize, u32)>,
     /// Encrypted reasoning without a known size: the number of items, and the line of the first response that has some.
@@ -85,6 +88,7 @@ pub fn conversation(
         next_usage: None,
         system_bytes: 0,
         parent: None,
+        unseen: None,
         inherited: None,
         unsized_reasoning: None,
         unknown: BTreeMap::new(),
@@ -126,9 +130,10 @@ impl Rollout<'_> {
             self.system_bytes = text.len();
             self.builder.set_system(text);
         }
-        if meta.has_base {
+        if meta.has_base && self.unseen.is_none() {
             let text = "this session goes on from a history that is in the file of another session; that history is not read";
             self.notes.push(Note::info(at.line, text));
+            self.unseen = Some(unseen::push(&mut self.builder, at.line));
         }
         self.parent = self.parent.take().or(meta.parent);
     }
@@ -222,6 +227,10 @@ impl Rollout<'_> {
         self.close_response();
         self.batch.close(false, &mut self.builder, self.notes);
         self.finish_compaction();
+        if let Some(stand_in) = self.unseen {
+            let first = first_request(self.builder.so_far()).unwrap_or(0);
+            self.notes.extend(unseen::settle(&mut self.builder, stand_in, first));
+        }
         if let Some((count, line)) = self.unsized_reasoning {
             let text = format!(
                 "from here on, {count} encrypted reasoning item(s) have no recorded size; only their summaries are counted"
@@ -239,4 +248,13 @@ impl Rollout<'_> {
         }
         self.builder.finish()
     }
+}
+
+/// Returns the tokens of the first request without system prompt and tools, which are at most the shortest prefix that was ever read from
+/// the prompt cache. One request alone does not show what of it is read again.
+fn first_request(conversation: &Conversation) -> Option<u64> {
+    let usages: Vec<Usage> = conversation.calls.iter().filter_map(Call::billed).collect();
+    let prefix = usages.iter().map(|usage| usage.cache_read).filter(|read| *read > 0).min();
+    let [first, _, ..] = usages[..] else { return None };
+    Some(first.request().saturating_sub(prefix?))
 }
