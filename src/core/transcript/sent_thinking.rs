@@ -10,7 +10,7 @@ use super::conversation::{BlockKind, Compaction, Conversation, Thinking};
 use super::format::{Note, Reading};
 use crate::text::tokens::BYTES_PER_TOKEN;
 
-/// A turn is looked at if what may have left has so many tokens; and as many as the new text, whose size is estimated.
+/// A turn is looked at if what may have left has at least this size in tokens, and at least that of the new text, which is estimated.
 const MIN_TOKENS: u64 = 500;
 /// Fewest turns that decide.
 const MIN_TURNS: usize = 3;

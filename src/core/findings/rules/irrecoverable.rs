@@ -60,12 +60,16 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             }
             removed.add(replay, change, in_view);
         }
-        let suspects = removed.suspects(&recovery_paths, replay, last_removing_layer.is_some());
+        let suspects = removed.suspects(&recovery_paths, last_removing_layer.is_some());
         if removed.transcript_is_named {
             removed.doubtful.extend(suspects);
             continue;
         }
-        for block in suspects.into_iter().filter(|block| !leads_back(replay, &recovery_paths, *block, request.call)) {
+        for block in suspects {
+            if let Some(path) = recovery_paths.way_back(block, tool_use_of(replay, block)) {
+                removed.by_path.entry(path).or_default().push(block);
+                continue;
+            }
             let Some(removal) = removed.results.remove(&block).filter(|_| removed.reported.insert(block)) else { continue };
             // The layer that removed the result may have left a way back, which a later layer removed.
             let layer = last_removing_layer.filter(|_| !removed.fresh.contains(&block)).unwrap_or(removal.layer);
@@ -100,9 +104,11 @@ struct RemovedResults {
     results: BTreeMap<BlockId, Removal>,
     /// Results that were removed right before the current request.
     fresh: Vec<BlockId>,
-    /// The results that a path or URL led back to when they were removed.
+    /// The results that were checked, by a path or URL that led back to them then.
     by_path: FxHashMap<FactId, Vec<BlockId>>,
-    /// Results that lost such a path or URL. They are checked when a layer drops or summarises messages.
+    /// Such paths and URLs that left. Their results are checked when a layer drops or summarises messages.
+    left: BTreeSet<FactId>,
+    /// Results that are checked then, too.
     doubtful: BTreeSet<BlockId>,
     /// Results that have another copy in the context.
     copies: BTreeSet<BlockId>,
@@ -113,23 +119,16 @@ struct RemovedResults {
 
 impl RemovedResults {
     /// Returns the results to check at this request, in order: those just removed and, if a layer dropped or summarised messages, those
-    /// whose paths left. For all others nothing changed.
-    fn suspects(&mut self, recovery_paths: &RecoveryPaths, replay: &ReplayView, drops: bool) -> BTreeSet<BlockId> {
-        for path in recovery_paths.disappeared() {
-            let Some(results) = self.by_path.get_mut(path) else { continue };
-            // A result that was reported is not checked again.
-            results.retain(|result| self.results.contains_key(result));
-            self.doubtful.extend(results.iter());
-        }
-        for block in &self.fresh {
-            for path in recovery_paths.paths_of(*block, tool_use_of(replay, *block)) {
-                self.by_path.entry(path).or_default().push(*block);
-            }
-        }
+    /// whose path left and is not back. For all others nothing changed.
+    fn suspects(&mut self, recovery_paths: &RecoveryPaths, drops: bool) -> BTreeSet<BlockId> {
+        self.left.extend(recovery_paths.disappeared().iter().filter(|path| self.by_path.contains_key(path)));
         let mut suspects: BTreeSet<BlockId> = self.fresh.iter().copied().collect();
         if drops {
             suspects.append(&mut self.doubtful);
+            let left = std::mem::take(&mut self.left).into_iter().filter(|path| !recovery_paths.is_visible(*path));
+            suspects.extend(left.filter_map(|path| self.by_path.remove(&path)).flatten());
         }
+        suspects.retain(|result| self.results.contains_key(result));
         suspects
     }
 
@@ -159,12 +158,6 @@ impl RemovedResults {
             }
         }
     }
-}
-
-/// Whether something in the context leads back to a result: a way to its content, or the file that its call wrote.
-fn leads_back(replay: &ReplayView, recovery_paths: &RecoveryPaths, block: BlockId, call: usize) -> bool {
-    let used = tool_use_of(replay, block);
-    recovery_paths.best_handle(block, call).is_some() || used.is_some_and(|used| recovery_paths.names_handle(used))
 }
 
 fn tool_use_of(replay: &ReplayView, result: BlockId) -> Option<BlockId> {

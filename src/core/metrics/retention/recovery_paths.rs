@@ -7,7 +7,6 @@ use crate::facts::references::{FactId, References};
 use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::archives::Archives;
-use super::recover::{Handle, find_handle};
 use super::visible_facts::VisibleFacts;
 
 /// Tracks, request by request, by which handles tool results can be fetched again.
@@ -51,12 +50,14 @@ impl<'a> RecoveryPaths<'a> {
         self.visible.advance(request);
     }
 
-    /// Returns the paths and URLs that lead back to a tool result: the result can be fetched while one of them is visible.
-    pub fn paths_of(&self, result: BlockId, call: Option<BlockId>) -> Vec<FactId> {
+    /// Returns a visible path or URL that leads back to a tool result or to the file that its call wrote, even if the file was written
+    /// since; `None` if there is none. The result can be fetched at least while this path is visible.
+    pub fn way_back(&self, result: BlockId, call: Option<BlockId>) -> Option<FactId> {
         let span = self.archive_spans[result.index()].clone();
         let archives = self.archives.paths(span.start..span.end.min(self.archives.count()));
         let handles = [Some(result), call].into_iter().flatten().flat_map(|block| self.references.handles(block));
-        handles.chain(self.visible.moved_to(result)).copied().chain(archives).collect()
+        let mut paths = handles.chain(self.visible.moved_to(result)).copied().chain(archives);
+        paths.find(|path| self.is_visible(*path))
     }
 
     /// Returns the facts that left since the previous request; some of them may be back.
@@ -64,16 +65,8 @@ impl<'a> RecoveryPaths<'a> {
         self.visible.disappeared()
     }
 
-    /// Returns whether a path or URL that a block reads or writes is visible, even if the file was written since.
-    pub fn names_handle(&self, block: BlockId) -> bool {
-        self.references.handles(block).iter().any(|handle| self.visible.hit(*handle).is_some())
-    }
-
-    /// Returns the best handle to a block of the conversation in the current request, which is the request of `call`.
-    pub fn best_handle(&self, block: BlockId, call: usize) -> Option<Handle> {
-        let span = self.archive_spans[block.index()].clone();
-        let written = span.start..span.end.min(self.archives.count());
-        let archived = self.archives.paths(written).any(|path| self.visible.hit(path).is_some());
-        find_handle(self.references, &self.visible, block, call as u32, archived)
+    /// Returns whether a fact is in the current request.
+    pub fn is_visible(&self, fact: FactId) -> bool {
+        self.visible.hit(fact).is_some()
     }
 }
