@@ -6,6 +6,7 @@
 mod file;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
@@ -66,9 +67,23 @@ const WITHOUT_DEFAULTS: &str = "export-settings";
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failure> {
     let entries = entries()?;
     let command = with_defaults(Cli::command(), &entries)?;
-    let matches = command.clone().try_get_matches_from(arguments)?;
+    let matches = command.clone().try_get_matches_from(with_command(&command, arguments.into_iter().collect()))?;
     say_used(&command, &matches, &entries);
     Ok(Cli::from_arg_matches(&matches)?)
+}
+
+/// Completes `recompact PATH` to `recompact replay PATH`, if the first word is a path and no command.
+fn with_command(command: &Command, mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_switch = |argument: &&OsString| ["-v", "--verbose"].iter().any(|switch| *argument == switch);
+    let at = 1 + arguments.iter().skip(1).take_while(is_switch).count();
+    let is_path = |word: &OsString| {
+        let text = word.to_string_lossy();
+        text == "-" || !text.starts_with('-') && (text.contains(['/', '\\', '*']) || Path::new(word).exists())
+    };
+    if arguments.get(at).is_some_and(|word| command.find_subcommand(word).is_none() && is_path(word)) {
+        arguments.insert(at, "replay".into());
+    }
+    arguments
 }
 
 /// Makes each entry the default of its option.

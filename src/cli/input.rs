@@ -150,7 +150,7 @@ impl Transcripts {
         work: impl FnOnce(&FileCorpus, &dyn Monitor) -> Processed<T> + Send,
     ) -> Result<Processed<T>, Failure> {
         let corpus = self.corpus()?;
-        corpus.inputs().iter().try_for_each(|input| not_written_over(input, writes))?;
+        not_written_over(&corpus, writes)?;
         interrupt::listen(self.quiet);
         let size = corpus.inputs().iter().map(Input::size).sum();
         let shown = !self.quiet && (corpus.inputs().len() > 1 || size > QUICK_BYTES || self.model_limits.is_some());
@@ -210,6 +210,16 @@ impl Transcripts {
             }
         }
         Ok(())
+    }
+
+    /// Takes the file of a session for its id, if the only path is none and one session here has the id in the name of its file.
+    pub fn or_session_of_id(&mut self) {
+        if let [id] = &mut self.paths[..]
+            && !id.exists()
+            && let Some(file) = id.to_str().and_then(session_folders::session)
+        {
+            *id = file;
+        }
     }
 
     /// Fails if a path can be read only once.
@@ -287,10 +297,13 @@ impl Transcripts {
     }
 }
 
-/// Fails if an output file is also an input.
-fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), Failure> {
-    match writes.iter().flatten().find(|file| input.is_at(file)) {
-        Some(file) => Err(Failure::Usage(format!("{}: is read, so it cannot be written too; name another file", file.display()))),
-        None => Ok(()),
+/// Fails if an output file is also a transcript. Results of an earlier run in a folder that is read are none.
+fn not_written_over(corpus: &FileCorpus, writes: &[Option<&Path>]) -> Result<(), Failure> {
+    for (at, input) in corpus.inputs().iter().enumerate() {
+        let Some(file) = writes.iter().flatten().find(|file| input.is_at(file)) else { continue };
+        if input.explicit || corpus.read(at).is_ok() {
+            return Err(Failure::Usage(format!("{}: is read, so it cannot be written too; name another file", file.display())));
+        }
     }
+    Ok(())
 }

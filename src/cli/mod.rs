@@ -41,6 +41,7 @@ use captured::capture;
 const FIRST_STEPS: &str = "\
 First steps:
   recompact                       which policy to ship for the sessions on this machine
+  recompact PATH                  the same for the sessions in a folder or a file
   recompact sweep -p claude-code  which of its settings
   recompact audit                 what the recorded compactions lost
   recompact guide start           more first steps, and how recompact.toml sets defaults";

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, ErrorKind, IntoInnerError, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use recompact::report::escape;
 use tempfile::{Builder, NamedTempFile, PersistError};
 
 use super::captured;
@@ -36,7 +37,9 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
         Some(path) => {
             let mut draft = Draft::begin(path)?;
             draft.write(bytes)?;
-            draft.finish()
+            draft.finish()?;
+            say_written(path, bytes.len());
+            Ok(())
         }
         None => write_to(&mut captured::Stdout, bytes).map_err(OutputError::Stdout),
     }
@@ -59,6 +62,13 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 /// Writes a line to standard error. A failure is ignored, because there is no other place to report it.
 pub fn say(line: &str) {
     let _ = writeln!(captured::Stderr, "{line}");
+}
+
+/// Says to a person at a terminal what was written; a script knows it.
+fn say_written(path: &Path, bytes: usize) {
+    if !captured::is_captured() && io::stderr().is_terminal() {
+        say(&format!("{}: {bytes} bytes were written", escape::terminal(&path.display().to_string())));
+    }
 }
 
 fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {

@@ -5,7 +5,12 @@ use std::path::{Path, PathBuf};
 
 use recompact::transcript::format::{FORMATS, SessionFolder};
 
+use recompact::transcript::source::{self, Input};
+
 use crate::cli::error::Failure;
+
+/// A shorter beginning of an id is more likely a wrong path.
+const SHORTEST_ID: usize = 8;
 
 /// Returns the folders that exist.
 ///
@@ -25,6 +30,20 @@ pub fn find() -> Result<Vec<PathBuf>, Failure> {
         )));
     }
     Ok(found)
+}
+
+/// Returns the file of the session with this id, or with the only id that begins so: `5f1c2a80` for `5f1c2a80-….jsonl`.
+pub fn session(id: &str) -> Option<PathBuf> {
+    if id.len() < SHORTEST_ID || id.contains(['/', '\\', '*']) {
+        return None;
+    }
+    let (inputs, _) = source::find(Path::new(""), &find().ok()?);
+    // Codex writes the time before the id.
+    let has_id = |input: &&Input| {
+        input.name.rsplit('/').next().is_some_and(|name| name.starts_with(id) || name.contains(&format!("-{id}")))
+    };
+    let mut found = inputs.iter().filter(has_id);
+    found.next().filter(|_| found.next().is_none()).map(|input| input.path().to_owned())
 }
 
 /// The path of a folder on this machine; `None` if the home folder is unknown.

@@ -28,6 +28,15 @@ pub fn without_commands(lines: &str) -> Cow<'_, str> {
     Cow::Owned(lines.split_inclusive('\n').map(safe_line).collect())
 }
 
+/// Escapes a line for a terminal like [`terminal`], and keeps its tabs: sources are indented with them.
+pub fn line(text: &str) -> Cow<'_, str> {
+    if !text.contains('\t') {
+        return terminal(text);
+    }
+    let parts: Vec<_> = text.split('\t').map(|part| escape(part, &[])).collect();
+    Cow::Owned(without_commands(&parts.join("\t")).into_owned())
+}
+
 /// Escapes several lines for a terminal, each by itself.
 pub fn terminal_lines(text: &str) -> String {
     text.lines().map(terminal).collect::<Vec<_>>().join("\n")
@@ -84,6 +93,13 @@ mod tests {
         assert_eq!(terminal("a\u{0}b\u{b}\u{fffe}"), r"a\u{0}b\u{b}\u{fffe}");
         assert_eq!(terminal("half a pair \u{10d83d}"), r"half a pair \u{d83d}");
         assert_eq!(terminal("größe 大きさ 😀"), "größe 大きさ 😀");
+    }
+
+    #[test]
+    fn a_line_keeps_its_tabs() {
+        assert_eq!(line("\tif\u{1b}\tx"), "\tif\\u{1b}\tx");
+        assert_eq!(line("\t::error::x"), "\t\\u{3a}:error::x");
+        assert_eq!(line("plain\r"), r"plain\u{d}");
     }
 
     #[test]

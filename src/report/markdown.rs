@@ -62,7 +62,7 @@ fn footnotes(table: &TableModel) -> String {
 
 /// Draws lines unchanged, in a fence longer than any run of backticks in them.
 fn fenced<'a>(lines: impl Iterator<Item = &'a String>) -> String {
-    let lines: String = lines.map(|line| format!("{}\n", escape::terminal(line))).collect();
+    let lines: String = lines.map(|line| format!("{}\n", escape::line(line))).collect();
     let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}text\n{lines}{fence}\n")

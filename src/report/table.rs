@@ -37,7 +37,7 @@ fn draw(table: &TableModel, style: &Style) -> String {
         subject => format!("{}: {}", table.title, escape::terminal(subject)),
     };
     let tables: Vec<String> = if table.is_verbatim() {
-        vec![table.rows.iter().flatten().map(|line| format!("{}\n", escape::terminal(line))).collect()]
+        vec![table.rows.iter().flatten().map(|line| format!("{}\n", escape::line(line))).collect()]
     } else {
         let widths = widths(table, style.width);
         stack(&table.headers, &widths, style.width)

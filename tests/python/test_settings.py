@@ -62,7 +62,7 @@ def test_wrong_settings_are_explained(codex, settings, error, message):
 @pytest.mark.parametrize(
     ("policy", "error", "message"),
     [
-        ("lcc-s80", recompact.RecompactError, "nor a preset"),
+        ("lcc-s80", recompact.RecompactError, "there is no preset and no file of this name"),
         ("name = \n", recompact.RecompactError, "a policy is no TOML"),
         ({"name": "mine", "layer": [{"id": "a", "do": "clean"}]}, recompact.RecompactError, "clean"),
         (7, TypeError, "a policy is the name of a preset"),

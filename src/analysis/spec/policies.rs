@@ -11,7 +11,7 @@ use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
 use crate::results::Role;
 use crate::util::ValueError;
-use crate::util::text::did_you_mean;
+use crate::util::text::closest;
 
 /// Text of a policy as the user named it; it can be parsed with any settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +140,12 @@ fn program_source(written: &str, name: &str, command: &str) -> PolicySource {
     PolicySource { origin: written.to_owned(), text: format!("name = {}\nabout = {about}\n\n{layer}", text(name)) }
 }
 
+fn no_such_preset(name: &str) -> String {
+    let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+    let nearest = closest(name, &known).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    format!("there is no preset and no file of this name; {nearest}`recompact catalog policies` lists the presets")
+}
+
 /// Returns the text of a preset, a program or a file.
 pub(super) fn source_of(name: &str, resources: &dyn Resources) -> Result<PolicySource, PolicyError> {
     if let Some((policy, command)) = typed_program(name) {
@@ -150,8 +156,11 @@ pub(super) fn source_of(name: &str, resources: &dyn Resources) -> Result<PolicyS
     }
     let origin = resources.name_of(name);
     let text = resources.read(name).map_err(|error| {
-        let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        let what = format!("neither a readable TOML file ({error}) nor a preset{}", did_you_mean(name, &known));
+        let what = if name.ends_with(".toml") || name.contains(['/', '\\']) {
+            format!("this policy file cannot be read: {error}; `recompact policy new` begins one")
+        } else {
+            no_such_preset(name)
+        };
         PolicyError { origin: origin.clone(), line: None, what }
     })?;
     Ok(PolicySource { origin, text })

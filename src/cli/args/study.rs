@@ -138,6 +138,13 @@ impl StudyArgs {
         self.summarizers.models().add_to(uses);
     }
 
+    /// Takes this policy if none is named.
+    pub fn or_policy(&mut self, name: &str) {
+        if self.policies.is_empty() {
+            self.policies.push(name.to_owned());
+        }
+    }
+
     /// Returns the names of the policies. A comma separates two, unless it is part of a command or of the name of a file.
     fn policies(&self) -> Vec<String> {
         if self.policies.is_empty() {

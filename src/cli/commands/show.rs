@@ -4,7 +4,7 @@ use clap::Args;
 use recompact::analysis::show::{ShownRequest, show};
 use recompact::analysis::spec::Loaded;
 use recompact::analysis::study::Study;
-use recompact::engine::policy::Policy;
+use recompact::engine::policy::{Policy, RECORDED};
 use recompact::transcript::conversation::Conversation;
 
 use crate::cli::args::output::OutputArgs;
@@ -15,7 +15,8 @@ use crate::cli::input::{Transcripts, at_least_one};
 use crate::cli::resources::{CommandResources, ProgramUse};
 
 #[derive(Args)]
-#[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)))]
+#[command(mut_arg("policies", |arg| arg.help("Policy whose request is shown [default: recorded, what the agent sent]")),
+    mut_arg("baseline", |arg| arg.hide(true)))]
 pub struct Show {
     #[command(flatten)]
     transcripts: Transcripts,
@@ -40,6 +41,8 @@ pub struct Show {
 impl Show {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.must_show::<ShownRequest>("show")?;
+        self.transcripts.or_session_of_id();
+        self.study_args.or_policy(RECORDED);
         self.output.works_on(self.transcripts.paths());
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);

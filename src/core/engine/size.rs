@@ -68,7 +68,10 @@ impl FromStr for Size {
 /// Fails with the reason if it is not a size, or depends on the window.
 pub fn parse_tokens(written: &str) -> Result<u64, ValueError> {
     match *written.parse::<Size>()?.formula {
-        Formula::Number(number) if number >= 0.0 => Ok(number as u64),
+        _ if written.trim_end().ends_with(['b', 'B']) => {
+            Err(ValueError::new(format!("`{written}` is a number of bytes: write tokens, such as 200000 or 200k")))
+        }
+        Formula::Number(number) if number >= 1.0 => Ok(number as u64),
         _ => Err(ValueError::new(format!("`{written}` is not a number of tokens: write one such as 200000 or 200k"))),
     }
 }
@@ -404,5 +407,8 @@ mod tests {
         assert_eq!(["200k", "200_000", "0.2M", "1000000"].map(parse_tokens), [200_000, 200_000, 200_000, 1_000_000].map(Ok));
         let error = "`80%` is not a number of tokens: write one such as 200000 or 200k";
         assert_eq!(parse_tokens("80%"), Err(ValueError::new(error)));
+        let error = "`80kb` is a number of bytes: write tokens, such as 200000 or 200k";
+        assert_eq!(parse_tokens("80kb"), Err(ValueError::new(error)));
+        assert!(parse_tokens("0").is_err());
     }
 }

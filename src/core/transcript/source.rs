@@ -111,6 +111,11 @@ pub fn hash_of(bytes: &[u8]) -> String {
 }
 
 impl Input {
+    /// The path of the file; `-` for standard input.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Size on disk in bytes; 0 if it is unknown before reading.
     pub fn size(&self) -> u64 {
         if self.is_stdin() { 0 } else { fs::metadata(&self.path).map_or(0, |metadata| metadata.len()) }

@@ -197,18 +197,22 @@ fn invalid_policies_and_settings_are_refused() {
     let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt_results = 5\n";
     let broken = b"name = \"mine\"\nmeter =\n";
     let given: [(&str, &[u8]); 3] = [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken)];
-    let refused: [(&[&str], &str); 15] = [
+    let refused: [(&[&str], &str); 16] = [
         (
             &["-p", "mine.toml"],
             "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt_results`; did you mean `keep_recent_results`?",
         ),
+        (&["-p", "none.toml"], "recompact: none.toml: this policy file cannot be read: No such file or directory (os error 2); "),
         (&["-p", "broken.toml"], "recompact: broken.toml:2: "),
         (
             &["-p", "lcc-s8"],
-            "recompact: lcc-s8: neither a readable TOML file (No such file or directory (os error 2)) nor a preset; did you mean `lcc-s08`?",
+            "recompact: lcc-s8: there is no preset and no file of this name; did you mean `lcc-s08`? `recompact catalog policies` lists",
         ),
         (&["-p", "lcc-s08", "-p", "lcc-s08"], "recompact: the policy `lcc-s08` is named twice\n"),
-        (&["-p", "lcc-s08", "--baseline", "best"], "recompact: best: neither a readable TOML file"),
+        (
+            &["-p", "lcc-s08", "--baseline", "best"],
+            "recompact: best: there is no preset and no file of this name; `recompact catalog policies` lists the presets\n",
+        ),
         (
             &["-p", "lcc-s08", "--set", "mikro.keep_recent=5"],
             "recompact: --set mikro.keep_recent=5: no policy here has a layer `mikro`; did you mean `micro`?",

@@ -126,3 +126,20 @@ fn limit_takes_the_newest_sessions_with_their_sub_agents() {
     assert_eq!(names("2").len(), 3);
     assert_eq!(names("9").len(), 4);
 }
+
+#[test]
+fn a_session_is_shown_by_its_id_as_it_was_sent() {
+    let machine = Machine::new();
+    let file = ".claude/projects/depot/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0.jsonl";
+    machine.save("claude-code/kept-tail.jsonl", file);
+    let by_path = machine.run(&format!("show ../{file} --call 2 -p recorded")).printed();
+    assert_eq!(machine.run("show 0f1e2d3c --call 2").printed(), by_path);
+    assert_eq!(machine.run("show 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --call 2").printed(), by_path);
+    for unknown in ["0f1e2d3", "0f1e2d3d"] {
+        let refused = machine.run(&format!("show {unknown}"));
+        assert_eq!(refused.code, 2, "{unknown}");
+        assert!(refused.stderr.contains(&format!("recompact: {unknown}: no such file or folder")), "{}", refused.stderr);
+    }
+    machine.save("claude-code/kept-tail.jsonl", ".claude/projects/depot/0f1e2d3c-ffff.jsonl");
+    assert_eq!(machine.run("show 0f1e2d3c --call 2").code, 2, "two sessions begin so");
+}
