@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use recompact::transcript::conversation::{BlockKind, Conversation, Role};
 use recompact::transcript::format::{Branches, FORMATS, Format, ReadOptions, Reading, sniff};
-use recompact::transcript::{sent_thinking, silent_drops};
+use recompact::transcript::{impossible_usage, sent_thinking, silent_drops};
 
 pub fn run(data: &[u8]) {
     let lines = data.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -19,6 +19,7 @@ pub fn run(data: &[u8]) {
                 assert!(note.line.is_none_or(|line| (1..=lines).contains(&(line as usize))), "{}: {note:?}", format.name);
             }
             assert_eq!(reading.conversations, read(format, data, branches).conversations, "{}", format.name);
+            impossible_usage::drop_from(&mut reading);
             sent_thinking::add_to(&mut reading);
             silent_drops::add_to(&mut reading);
             reading.conversations.iter().for_each(well_formed);

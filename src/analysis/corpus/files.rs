@@ -11,7 +11,7 @@ use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::conversation::{Conversation, Origin};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
 use crate::transcript::source::{self, Content, Input, SourceError};
-use crate::transcript::{sent_thinking, silent_drops};
+use crate::transcript::{impossible_usage, sent_thinking, silent_drops};
 use crate::util::ValueError;
 use crate::util::text::plural;
 
@@ -135,6 +135,7 @@ impl FileCorpus {
                 (format.read)(bytes, &ReadOptions { branches: self.branches, own_files })
             }
         };
+        impossible_usage::drop_from(&mut reading);
         sent_thinking::add_to(&mut reading);
         silent_drops::add_to(&mut reading);
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });

@@ -7,6 +7,7 @@
 pub mod conversation;
 pub mod copies;
 pub mod format;
+pub mod impossible_usage;
 pub mod sent_thinking;
 pub mod silent_drops;
 pub mod source;

@@ -113,16 +113,16 @@ impl ConversationBuilder {
         Some(self.conversation.messages.len() - 1)
     }
 
-    /// Appends a response and its call, and sets `call.response`. Drops an impossible usage ([`Usage::is_possible`]).
+    /// Appends a response and its call, and sets `call.response`. Numbers of its usage are at most 2³² − 1 then.
     pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
         let response = self.message(message)?;
-        self.conversation.calls.push(Call { response, ..possible(call) });
+        self.conversation.calls.push(Call { response, ..capped(call) });
         Some(response)
     }
 
     /// Adds a call of a branch that is not read. Its place in the messages has no meaning.
     pub fn other_branch(&mut self, call: Call) {
-        self.conversation.other_branches.push(possible(call));
+        self.conversation.other_branches.push(capped(call));
     }
 
     /// Adds a compaction of the record.
@@ -182,9 +182,9 @@ impl ConversationBuilder {
     }
 }
 
-/// Returns a call without impossible usages.
-fn possible(mut call: Call) -> Call {
-    call.usage = call.usage.filter(Usage::is_possible);
-    call.other_iterations.retain(|other| other.usage.is_possible());
+/// Returns a call whose usages can be added up.
+fn capped(mut call: Call) -> Call {
+    call.usage = call.usage.map(Usage::capped);
+    call.other_iterations.iter_mut().for_each(|other| other.usage = other.usage.capped());
     call
 }

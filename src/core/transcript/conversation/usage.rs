@@ -1,7 +1,10 @@
 //! Recorded usage: the tokens that a provider billed for a call.
 
-/// Maximum tokens of a recorded number. A usage with more is dropped and a block size is capped, so that sums cannot overflow.
+/// Maximum tokens of a recorded number. Larger ones are capped, so that sums cannot overflow.
 pub(super) const MAX_TOKENS: u64 = u32::MAX as u64;
+
+/// The largest context window that is sold: Llama 4 Scout, 10 Mi tokens (LiteLLM's price table of 2026-11-23).
+const LARGEST_WINDOW: u64 = 10 << 20;
 
 /// Tokens that the provider billed for one call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,10 +24,19 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns whether all numbers are at most 2³² − 1, so that sums of them cannot overflow.
+    /// Returns whether request and output each fit the largest context window that there is.
     pub fn is_possible(&self) -> bool {
         let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *self;
-        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens <= MAX_TOKENS)
+        let request = [input, cache_read, cache_write_5m, cache_write_1h].into_iter().fold(0, u64::saturating_add);
+        request <= LARGEST_WINDOW && output <= LARGEST_WINDOW
+    }
+
+    /// Caps all numbers.
+    pub(super) fn capped(self) -> Self {
+        let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = self;
+        let [input, cache_read, cache_write_5m, cache_write_1h, output] =
+            [input, cache_read, cache_write_5m, cache_write_1h, output].map(|tokens| tokens.min(MAX_TOKENS));
+        Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning }
     }
 
     /// Returns the tokens of the request: everything that the model read.
