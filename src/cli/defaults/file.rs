@@ -44,10 +44,11 @@ impl Entry {
 ///
 /// # Errors
 ///
-/// Fails if a file is there but cannot be read.
+/// Fails if a file is there but cannot be read, and if the one that the variable names is not there.
 pub fn entries() -> Result<Vec<Entry>, FileError> {
     let mut entries = of_file(Path::new(OF_PROJECT), OF_PROJECT)?;
     if let Some(path) = of_user() {
+        must_be_there(&path)?;
         entries.extend(of_file(&path, &shown(&path))?);
     }
     Ok(entries)
@@ -61,6 +62,15 @@ fn of_user() -> Option<PathBuf> {
     }
     let of_system = || if cfg!(windows) { named("APPDATA") } else { Some(env::home_dir()?.join(".config")) };
     Some(named("XDG_CONFIG_HOME").or_else(of_system)?.join(OF_USER))
+}
+
+/// Fails if the variable names a file that is not there: its defaults would be missing without a word.
+fn must_be_there(path: &Path) -> Result<(), FileError> {
+    if path.exists() || env::var_os(VARIABLE).is_none() {
+        return Ok(());
+    }
+    let what = format!("there is no such file, which {VARIABLE} names; set it to an empty text to use no defaults");
+    Err(FileError { origin: shown(path), line: None, what })
 }
 
 fn of_file(path: &Path, origin: &str) -> Result<Vec<Entry>, FileError> {

@@ -88,3 +88,13 @@ fn suites_and_defaults_share_a_file() {
     let ran = run_with("[defaults]\nwindow = \"80k\"\n", "", &["check"]);
     assert!(ran.code == 2 && ran.stderr.contains("[[suite]]"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_file_of_the_user_that_is_missing_is_an_error() {
+    let mut command = command(&fixtures());
+    command.env("RECOMPACT_CONFIG", "none.toml").args(["inspect", "claude-code/kept-tail.jsonl"]);
+    let ran = run_command(command, b"");
+    let error =
+        "recompact: none.toml: there is no such file, which RECOMPACT_CONFIG names; set it to an empty text to use no defaults\n";
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", error));
+}

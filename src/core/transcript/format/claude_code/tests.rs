@@ -286,6 +286,14 @@ fn unknown_parent_keeps_the_history() {
 }
 
 #[test]
+fn records_without_ids_are_read_in_their_order() {
+    let nulls = json!({"uuid": null, "parentUuid": null});
+    let records = [user("u", None, "go"), says("a", "u", "ok"), user("v", None, "more"), says("b", "v", "done")];
+    let records = records.map(|record| with(record, nulls.clone()));
+    check(&records, &["user = go (User)", "assistant: ok", "user = more (User)", "assistant: done"]);
+}
+
+#[test]
 fn circular_parents_do_not_loop_forever() {
     let records = [user("u", Some("a"), "go"), says("a", "u", "ok"), user("v", Some("v"), "more")];
     check(&records, &["user = go (User)", "assistant: ok", "user = more (User)"]);

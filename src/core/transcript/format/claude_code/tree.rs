@@ -137,8 +137,8 @@ fn parents(records: &[Record], threads: &Threads) -> Vec<Option<usize>> {
         } else {
             match known(&record.parent_uuid) {
                 Some(parent) => Some(state.effective_parent(i, parent)),
-                // A summary without a boundary in the file continues the thread.
-                None if record.parent_uuid == Text::Null && !record.is_summary() => None,
+                // A summary without a boundary in the file continues the thread, and so does a record of a file without ids.
+                None if record.parent_uuid == Text::Null && !record.is_summary() && record.uuid != Text::Null => None,
                 None => state.last_message,
             }
         });
