@@ -197,7 +197,9 @@ impl OutputArgs {
             return Style { width: given.unwrap_or(plain.width), ..plain };
         }
         let width = given.or_else(|| comfy_table::Table::new().width().map(usize::from)).unwrap_or(plain.width);
-        Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        Style { width, color: !is_set("NO_COLOR") && !is_dumb }
     }
 }
 
