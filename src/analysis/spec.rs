@@ -30,7 +30,7 @@ use serde_json::Value;
 use super::corpus::ReadSpec;
 use super::study::{MAX_RESIDUAL, TokenCounter};
 use crate::engine::policy::{KEEP_ALL, Policy};
-use crate::engine::size::{Tokens, optional_tokens};
+use crate::engine::size::{self, Tokens};
 use crate::metrics::prompt_cache::CacheMode;
 use crate::results::stats::SEED;
 use crate::transcript::conversation::Thinking;
@@ -69,7 +69,7 @@ pub struct StudySpec {
     /// Extra fields of every request to a model, such as `temperature = 0`.
     pub param: BTreeMap<String, Value>,
     /// Context window, in tokens; default: the transcript's, else the policy's, else 200000.
-    #[serde(deserialize_with = "optional_tokens")]
+    #[serde(deserialize_with = "size::window")]
     #[schemars(with = "Tokens")]
     pub window: Option<u64>,
     /// Tokens of system prompt and tools in every request; default: taken from the first recorded usage.

@@ -244,6 +244,9 @@ fn is_read(reading: &Reading) -> bool {
 const TRIED: usize = 50 << 20;
 
 fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return "text in UTF-16; save it as UTF-8".to_owned();
+    }
     if !is_explicit {
         return "skipped, not a transcript in a known format".to_owned();
     }

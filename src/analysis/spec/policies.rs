@@ -1,6 +1,7 @@
 //! The policies of a spec: their texts, and the policies with the settings that fit them.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use toml::Value;
@@ -156,7 +157,8 @@ pub(super) fn source_of(name: &str, resources: &dyn Resources) -> Result<PolicyS
     }
     let origin = resources.name_of(name);
     let text = resources.read(name).map_err(|error| {
-        let what = if name.ends_with(".toml") || name.contains(['/', '\\']) {
+        let is_file = name.ends_with(".toml") || name.contains(['/', '\\']) || error.kind() != ErrorKind::NotFound;
+        let what = if is_file {
             format!("this policy file cannot be read: {error}; `recompact policy new` begins one")
         } else {
             no_such_preset(name)

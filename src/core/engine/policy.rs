@@ -79,7 +79,7 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<Meter>,
     /// Context window of the model in tokens, unless the transcript or `--window` states another.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "size::optional_tokens")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "size::window")]
     #[schemars(with = "size::Tokens")]
     pub window: Option<u64>,
     /// Maximum tokens of an answer, `max_output` in formulas; default 32,000.

@@ -105,13 +105,16 @@ pub fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Erro
     Tokens::deserialize(deserializer)?.value()
 }
 
-/// Like [`tokens`], for a value that may be missing.
+/// Reads the [`Tokens`] of a context window that may be missing, for `deserialize_with`.
 ///
 /// # Errors
 ///
-/// Fails if it is not a number of tokens.
-pub fn optional_tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Option::<Tokens>::deserialize(deserializer)?.map(Tokens::value).transpose()
+/// Fails if it is not a number of tokens, or 0.
+pub fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Option::<Tokens>::deserialize(deserializer)?.map(Tokens::value).transpose()? {
+        Some(0) => Err(serde::de::Error::custom("a context window of 0 tokens holds no request")),
+        window => Ok(window),
+    }
 }
 
 /// Says why a number is not a size. Numbers below 1 are meant as shares of the window.

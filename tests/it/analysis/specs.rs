@@ -218,11 +218,11 @@ fn wrong_values_in_a_suite_are_reported_at_their_line() {
         run_in(folder.path(), ["check", "--quiet"], b"")
     };
     for (line, at, why) in [
-        ("policies = [\n \"lcc-s08\",\n \"lcc-s80\"]", 7, "lcc-s80: neither a readable TOML file"),
+        ("policies = [\n \"lcc-s08\",\n \"lcc-s80\"]", 7, "lcc-s80: there is no preset and no file of this name"),
         ("policies = [\"lcc-s08\",\n \"p.toml\"]", 6, "p.toml:2: a policy has no setting `layers`"),
         ("set = [\"micro.keep_recent=5\",\n \"micr.keep_recent=5\"]", 7, "no policy here has a layer `micr`"),
         ("set = [\"micro.keep_recent=5\",\n \"micro.keep=5\"]", 7, "`clear` has no setting `keep`"),
-        ("baseline = \"none.toml\"", 6, "none.toml: neither a readable TOML file"),
+        ("baseline = \"none.toml\"", 6, "none.toml: this policy file cannot be read"),
         ("prices = \"gold\"", 6, "neither a model with a known price nor a readable file"),
         ("summarizer = [\"extract\",\n \"stub:few\"]", 7, "a number of tokens, not `few`"),
         ("replicates = 0", 6, "`replicates` is a number from 1 to 100"),

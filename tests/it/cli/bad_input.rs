@@ -41,9 +41,10 @@ const GOOD: &[u8] = b"{\"role\": \"user\", \"content\": \"Hello?\"}\n{\"role\": 
 
 #[test]
 fn files_without_a_conversation_are_refused() {
-    let refused: [(&str, &[u8], &str); 5] = [
+    let refused: [(&str, &[u8], &str); 6] = [
         ("a.jsonl", b"", "recompact: a.jsonl: the file is empty\n"),
         ("a.jsonl", b" \n\r\n\t", "recompact: a.jsonl: the file is empty\n"),
+        ("a.jsonl", b"\xff\xfe{\x00", "recompact: a.jsonl: text in UTF-16; save it as UTF-8\n"),
         ("a.bin", b"\x00\x01\xff\xfe", "recompact: a.bin: a binary file, not a transcript in a known format (claude-code,"),
         ("a.txt", b"Dear diary,\n", "recompact: a.txt: not a transcript in a known format (claude-code,"),
         ("a.jsonl.gz", b"\x1f\x8bno", "recompact: a.jsonl.gz: cannot be decompressed: "),
@@ -196,8 +197,13 @@ fn inspect_reads_standard_input() {
 fn invalid_policies_and_settings_are_refused() {
     let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt_results = 5\n";
     let broken = b"name = \"mine\"\nmeter =\n";
-    let given: [(&str, &[u8]); 3] = [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken)];
-    let refused: [(&[&str], &str); 16] = [
+    let zero = b"name = \"mine\"\nwindow = 0\n";
+    let idle = b"name = \"mine\"\n\n[[layer]]\nid = \"a\"\ndo = \"clear\"\nwhen = { idle-minutes = -5 }\n";
+    let given: [(&str, &[u8]); 5] =
+        [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken), ("zero.toml", zero), ("idle.toml", idle)];
+    let refused: [(&[&str], &str); 18] = [
+        (&["-p", "zero.toml"], "recompact: zero.toml:2: a context window of 0 tokens holds no request\n"),
+        (&["-p", "idle.toml"], "recompact: idle.toml:6: layer `a`: `idle-minutes` must be at least 0\n"),
         (
             &["-p", "mine.toml"],
             "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt_results`; did you mean `keep_recent_results`?",

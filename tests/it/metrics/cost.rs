@@ -9,6 +9,7 @@ use recompact::metrics::prompt_cache::{CacheMode, CacheSetup, InitialState};
 use recompact::metrics::retention::{Reread, Retention};
 use recompact::transcript::conversation::{BlockId, Call, Conversation, Iteration, Usage};
 use recompact::transcript::format::{self, ReadOptions};
+use recompact::transcript::impossible_usage;
 
 use crate::support::notation;
 use crate::support::trace::{behind_a_breakpoint, clear, growing, layer, two_results};
@@ -278,6 +279,7 @@ fn impossible_usage_is_not_billed() {
         u64::MAX
     );
     let lines = format!("{}\n{}\n", text("user", ""), text("assistant", &absurd));
-    let reading = (format::by_name("claude-code").expect("a format").read)(lines.as_bytes(), &ReadOptions::default());
+    let mut reading = (format::by_name("claude-code").expect("a format").read)(lines.as_bytes(), &ReadOptions::default());
+    impossible_usage::drop_from(&mut reading);
     assert_eq!(reading.conversations[0].calls.iter().map(|call| call.usage).collect::<Vec<_>>(), [None]);
 }

@@ -48,6 +48,9 @@ fn check_when(policy: &Policy, layer: &Layer) -> Result<(), String> {
             "an overflow layer needs `max_retries` of at least 1".to_owned()
         }
         (Timing::Requests, When::Calls(0) | When::Turns(0)) => "`calls` and `turns` must be at least 1".to_owned(),
+        (Timing::Requests, When::IdleMinutes(minutes)) if !(0.0..).contains(minutes) => {
+            "`idle-minutes` must be at least 0".to_owned()
+        }
         _ => return Ok(()),
     })
 }
