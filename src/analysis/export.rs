@@ -15,15 +15,13 @@ mod values;
 pub use syntax::Syntax;
 pub use target::{TARGETS, Target, TargetFile, target_names, targets, targets_of};
 
-use crate::engine::policy::{Policy, Setting, Tuning};
+use super::study::DEFAULT_WINDOW;
+use crate::engine::policy::{Policy, SessionsWindow, Setting, Tuning};
 use crate::engine::size::Limits;
-use crate::util::text::did_you_mean;
+use crate::util::text::{did_you_mean, plural};
 
 use differences::problems;
 use matched::MatchedLayers;
-
-/// Context window of sizes if neither the user nor the policy names one, as in replays.
-const WINDOW: u64 = 200_000;
 
 /// What is to be written, and for which harness.
 #[derive(Debug, Clone)]
@@ -36,8 +34,10 @@ pub struct ExportRequest<'a> {
     pub tuned: Option<&'a Tuning>,
     /// The settings that were applied, as they were written.
     pub changed: &'a [Setting],
-    /// Context window in tokens; without it that of the policy counts, or else 200,000.
+    /// Context window in tokens; without it that of the sessions counts, then that of the policy, or else 200,000.
     pub window: Option<u64>,
+    /// Context windows of the sessions that the policy was chosen on; empty if they are not known.
+    pub windows: &'a [SessionsWindow],
     /// Write the rest if the harness cannot be given everything, and list what is left out.
     pub partial: bool,
 }
@@ -68,6 +68,13 @@ pub enum ExportError {
     Unknown(String, String),
     #[error("--for {0}: {1}")]
     Unavailable(String, String),
+    #[error(
+        "{policy}: the sessions that it was chosen on have several context windows ({}), and what `{target}` is given depends on \
+         them: name the window to write it for, such as --window {}",
+        listed(.windows),
+        .windows.first().map_or(DEFAULT_WINDOW, |window| window.tokens)
+    )]
+    MixedWindows { policy: String, target: String, windows: Vec<SessionsWindow> },
     #[error(
         "{policy}: `{target}` cannot be given all of it:\n  {}{}",
         .problems.join("\n  "),
@@ -129,7 +136,7 @@ impl<'a> Attempt<'a> {
         let policy = request.policy;
         let base = target.base();
         let layers = MatchedLayers::new(policy, &base);
-        let limits = limits(request);
+        let limits = Limits { window: window(request), max_output: policy.max_output };
         let computed = values::compute(target, &layers, limits);
         let twice = values::compute(target, &layers, Limits { window: 2 * limits.window, ..limits });
         let mut problems = problems(target, &layers, &base);
@@ -155,15 +162,40 @@ impl<'a> Attempt<'a> {
             let (policy, target) = (request.policy.name.clone(), target.name.clone());
             return Err(ExportError::Refused { policy, target, problems, has_rest });
         }
-        let window = depends_on_window.then(|| limits(request).window);
+        if depends_on_window && request.window.is_none() && request.windows.len() > 1 {
+            let (policy, target) = (request.policy.name.clone(), target.name.clone());
+            return Err(ExportError::MixedWindows { policy, target, windows: request.windows.to_vec() });
+        }
+        let window = depends_on_window.then(|| window(request));
         let comment = comment::comment(target, request, window, &problems);
         Ok(Exported { comment, body, syntax: target.syntax })
     }
 }
 
-fn limits(request: &ExportRequest) -> Limits {
-    let window = request.window.or(request.policy.window).unwrap_or(WINDOW);
-    Limits { window, max_output: request.policy.max_output }
+/// Returns the context window for sizes that depend on it; the first one if the sessions have several.
+fn window(request: &ExportRequest) -> u64 {
+    let of_sessions = request.windows.first().map(|window| window.tokens);
+    request.window.or(of_sessions).or(request.policy.window).unwrap_or(DEFAULT_WINDOW)
+}
+
+/// Returns what is written if the answer is to keep what the user has: a configuration that sets nothing, and why.
+///
+/// # Errors
+///
+/// Fails if the harness is unknown or has no file of settings.
+pub fn export_nothing(harness: &str, why: &str) -> Result<Exported, ExportError> {
+    let forms = targets_of(harness);
+    let target = forms.first().ok_or_else(|| ExportError::unknown(harness))?;
+    if target.unavailable.is_some() {
+        return Err(ExportError::unavailable(target));
+    }
+    Ok(Exported { comment: comment::nothing(target, why), body: target.syntax.nothing().to_owned(), syntax: target.syntax })
+}
+
+/// `200000 tokens: 3 sessions; 258400 tokens: 1 session`
+fn listed(windows: &[SessionsWindow]) -> String {
+    let one = |window: &SessionsWindow| format!("{} tokens: {}", window.tokens, plural(window.sessions, "session"));
+    windows.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod summarizers;
 mod trace;
 mod transcript_result;
 mod unknown_models;
+mod window;
 
 use std::sync::Arc;
 
@@ -46,13 +47,11 @@ pub use partial_totals::PartialTotals;
 pub use prepared::Prepared;
 pub use summarizer_variants::{NamedSummarizer, expand_variants};
 pub use transcript_result::{NO_CALL, TranscriptResult};
+pub use window::{DEFAULT_WINDOW, KnownWindow};
 
 use compare::{BaselineComparison, ComparedReplay};
 use retention::ChanceSample;
 use unknown_models::UnknownFact;
-
-/// Context window in tokens if nothing names one: what most models of the recorded agents had.
-const DEFAULT_WINDOW: u64 = 200_000;
 
 /// Default for the largest accepted error of the cost check, as a share of the bill.
 pub const MAX_RESIDUAL: f64 = 0.15;
@@ -201,12 +200,6 @@ impl Study {
         self.policies.iter().chain([&self.baseline])
     }
 
-    /// Returns the window that was given, recorded, set by the policy, or that the recorded models have.
-    pub(in crate::analysis) fn window_of(&self, prepared: &Prepared, policy: &Policy) -> u64 {
-        let known = self.window.or(prepared.conversation.window).or(policy.window).or(prepared.model_window);
-        known.unwrap_or(DEFAULT_WINDOW)
-    }
-
     fn replay_with_bounds(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> ReplayOutcome {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, observer);
         let by_line = self.exact && retention::keeps_parts(policy);
@@ -237,7 +230,7 @@ impl Study {
     /// Returns the findings of one replay.
     pub fn detect_findings(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
-        let window = self.window_of(prepared, policy);
+        let window = prepared.window.of(policy);
         prepared.with_replay_view(policy, (&journal, &retention, cost.as_ref()), window, |replay| {
             findings::detect(transcript, replay)
         })
@@ -256,7 +249,7 @@ impl Study {
     fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> ReplaySetup<'a> {
         ReplaySetup {
             policy,
-            window: self.window_of(prepared, policy),
+            window: prepared.window.of(policy),
             recorded: prepared.recorded.as_ref(),
             summarizer: &*self.summarizers[policy.summarizer].summarizer,
             external: &*self.external,

@@ -35,6 +35,7 @@ pub use criteria::Criteria;
 pub use held_out::confirm;
 pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
+use recommend::add_file;
 pub(in crate::analysis) use recommend::{Member, minimax_choice};
 pub use rules::UNSENDABLE;
 pub use run::{Continuation, SweepEnd, SweepRun, measure};

@@ -102,7 +102,7 @@ pub fn sweep(
     let spec = study_spec(&policies, settings)?.sweep(sweep_spec(search)?);
     let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
-    let (measured, mut notes) = watch.run(py, &corpus, |corpus, pulse| measure(corpus, pulse))?;
+    let (measured, mut notes) = watch.run(py, &corpus, |corpus, pulse| measure(&loaded.study, corpus, pulse))?;
     let skipped = Skipped::new(&measured, Vec::new());
     let measured = strict(&spec.read, measured)?.analysed().map_err(raise)?;
     let sweep = SweepRun::new(loaded, &measured).map_err(raise)?;

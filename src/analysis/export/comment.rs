@@ -7,20 +7,21 @@ use crate::util::text::{plural, were, wrap};
 /// Longest line, without what a language puts before it.
 const WIDTH: usize = 96;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Says what the configuration is, how its numbers were chosen, where it belongs, and what is not in it. `window` is the context
 /// window that sizes depend on, if they do.
 pub fn comment(target: &Target, request: &ExportRequest, window: Option<u64>, left_out: &[String]) -> Vec<String> {
-    let version = env!("CARGO_PKG_VERSION");
     let mut lines = Vec::new();
-    let mut add = |begin: &str, text: &str| {
-        // A name comes from a file: it must not end the comment.
-        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        lines.extend(wrap(begin, &text, WIDTH).lines().map(str::to_owned));
-    };
-    add("", &format!("{}: policy `{}`, written by recompact {version}.", target.about, request.policy.name));
+    let mut add = |begin: &str, text: &str| add(&mut lines, begin, text);
+    add("", &format!("{}: policy `{}`, written by recompact {VERSION}.", target.about, request.policy.name));
     add("", &origin(request));
     if let Some(window) = window {
-        add("", &format!("For a context window of {window} tokens; --window computes it for another."));
+        let of_sessions = match request.windows {
+            [own] if request.window.is_none() => format!(", which {} had", plural(own.sessions, "session")),
+            _ => String::new(),
+        };
+        add("", &format!("For a context window of {window} tokens{of_sessions}; --window computes it for another."));
     }
     add("", &target.place);
     add("", &format!("Names of settings: {}.", target.checked));
@@ -31,12 +32,26 @@ pub fn comment(target: &Target, request: &ExportRequest, window: Option<u64>, le
     lines
 }
 
+/// Says why nothing is set.
+pub fn nothing(target: &Target, why: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    add(&mut lines, "", &format!("{}: no setting is changed, written by recompact {VERSION}.", target.about));
+    add(&mut lines, "", why);
+    lines
+}
+
+fn add(lines: &mut Vec<String>, begin: &str, text: &str) {
+    // A name comes from a file: it must not end the comment.
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    lines.extend(wrap(begin, &text, WIDTH).lines().map(str::to_owned));
+}
+
 /// Says on how many sessions the numbers were chosen.
 fn origin(request: &ExportRequest) -> String {
     let changes: Vec<&str> = request.changed.iter().map(|setting| setting.written.as_str()).collect();
     let changed = if changes.is_empty() { String::new() } else { format!(" Changed by hand since: {}.", changes.join(", ")) };
     match request.tuned {
-        Some(Tuning { of, sessions, held_out, configurations }) => {
+        Some(Tuning { of, sessions, held_out, configurations, .. }) => {
             let held_out = match held_out {
                 0 => "no session was held out to confirm it".to_owned(),
                 held_out => {

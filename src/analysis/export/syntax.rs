@@ -30,6 +30,15 @@ impl Syntax {
         }
     }
 
+    /// Returns a text that sets nothing, for a configuration that holds no settings.
+    pub(super) fn nothing(self) -> &'static str {
+        match self {
+            // A file without any value is no JSON.
+            Self::Json | Self::Jsonc => "{}\n",
+            Self::Python | Self::Shell | Self::Toml | Self::Typescript | Self::Yaml => "",
+        }
+    }
+
     /// Writes a value. Texts and lists look alike in all of these languages.
     pub(super) fn literal(self, value: &Value) -> String {
         match value {

@@ -20,7 +20,9 @@ fn parsed(toml: &str, settings: &[&str]) -> (Policy, Vec<Setting>) {
 fn exported(harness: &str, toml: &str, settings: &[&str], partial: bool) -> Result<Exported, ExportError> {
     let before = parsed(toml, &[]).0;
     let (policy, settings) = parsed(toml, settings);
-    export(&ExportRequest { harness, policy: &policy, tuned: before.tuned.as_ref(), changed: &settings, window: None, partial })
+    let tuned = before.tuned.as_ref();
+    let windows = tuned.map_or(&[][..], |tuned| &tuned.windows);
+    export(&ExportRequest { harness, policy: &policy, tuned, changed: &settings, window: None, windows, partial })
 }
 
 fn preset_toml(name: &str) -> &'static str {
@@ -227,4 +229,48 @@ fn rules_are_read() {
     assert_eq!(rule.detailed().of, "a.b + 1");
     let settings: Vec<&str> = super::target::settings_in("window - (a.b-c + d.e_f) / 2.5").collect();
     assert_eq!(settings, ["a.b-c", "d.e_f"]);
+}
+
+fn tuned_for(windows: &str) -> String {
+    let tuned = "[tuned]\nof = \"codex-cli\"\nsessions = 9\nheld_out = 0\nconfigurations = 4\n";
+    preset_toml("codex-cli").replacen("[[layer]]", &format!("{tuned}windows = [{windows}]\n\n[[layer]]"), 1)
+}
+
+/// Codex summarises at nine tenths of the window: 0.9 * 258,400 = 232,560; 0.9 * 200,000 = 180,000.
+#[test]
+fn sizes_are_for_the_window_of_the_sessions() {
+    let of = |windows: &str| exported("codex", &tuned_for(windows), &[], false).map(|exported| exported.text());
+    let one = of("{ tokens = 258400, sessions = 9 }").expect("one window");
+    assert!(one.contains("model_auto_compact_token_limit = 232560\n"), "{one}");
+    assert!(one.contains("# For a context window of 258400 tokens, which 9 sessions had; --window computes it for another.\n"));
+    let unknown = of("").expect("a file of an older program");
+    assert!(unknown.contains("model_auto_compact_token_limit = 180000\n"), "{unknown}");
+    let several = of("{ tokens = 200000, sessions = 1 }, { tokens = 258400, sessions = 8 }").expect_err("two windows");
+    let said = "codex-cli: the sessions that it was chosen on have several context windows (200000 tokens: 1 session; 258400 tokens: \
+                8 sessions), and what `codex-cli` is given depends on them: name the window to write it for, such as --window 200000";
+    assert_eq!(several.to_string(), said);
+}
+
+/// A number of tokens is the same for every window, and a window that is named replaces those of the sessions.
+#[test]
+fn several_windows_matter_only_for_sizes_that_depend_on_them() {
+    let toml = tuned_for("{ tokens = 200000, sessions = 1 }, { tokens = 258400, sessions = 8 }");
+    let fixed = exported("codex", &toml, &["auto.threshold=150k"], false).expect("a number").body;
+    assert!(fixed.contains("model_auto_compact_token_limit = 150000\n"), "{fixed}");
+    let policy = parsed(&toml, &[]).0;
+    let windows = &policy.tuned.as_ref().expect("tuned").windows;
+    let (harness, policy) = ("codex", &policy);
+    let request = ExportRequest { harness, policy, tuned: None, changed: &[], window: Some(100_000), windows, partial: false };
+    assert!(export(&request).expect("a window").body.contains("model_auto_compact_token_limit = 90000\n"));
+}
+
+/// What nothing is set with can be read in the language of each harness.
+#[test]
+fn nothing_is_a_configuration_without_settings() {
+    for target in written() {
+        let nothing = export_nothing(&target.name, "Keep what you have.\nx = 1").expect("a form");
+        assert!(nothing.body.is_empty() || nothing.body == "{}\n", "{}: {}", target.name, nothing.body);
+        assert_eq!(nothing.comment.last().map(String::as_str), Some("Keep what you have. x = 1"), "{}", target.name);
+    }
+    assert!(export_nothing("mini-swe-agent", "").is_err() && export_nothing("cdoex", "").is_err());
 }

@@ -85,7 +85,7 @@ impl SessionsUse {
                 let mut work = LayerWork::default();
                 work.add_journal(&journal);
                 one.work.push(work);
-                let window = study.window_of(&prepared, policy);
+                let window = prepared.window.of(policy);
                 one.layers.push((0..policy.layers.len()).map(|layer| LayerUse::new(policy, &journal, layer, window)).collect());
             }
             seen.add(one);

@@ -86,7 +86,7 @@ impl BaselineComparison<'_> {
         compared.rows.insert(0, row);
         // The bounds exist only for comparison: their findings are not mistakes.
         if study.findings && !Role::of(&policy.name).is_bound() && !study.references.contains(&policy.name) {
-            let window = study.window_of(self.prepared, policy);
+            let window = self.prepared.window.of(policy);
             compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
                 findings::detect(self.transcript, replay)
             });
@@ -99,7 +99,7 @@ impl BaselineComparison<'_> {
 
     /// Returns the context window of the baseline's replay.
     pub fn window(&self) -> u64 {
-        self.study.window_of(self.prepared, &self.study.baseline)
+        self.prepared.window.of(&self.study.baseline)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::costs::ConversationCosts;
 use super::counter::ResolvedCounter;
-use super::{DEFAULT_WINDOW, Study};
+use super::{DEFAULT_WINDOW, KnownWindow, Study};
 
 /// One conversation, and what is computed once for all policies of a study.
 pub struct Prepared<'a> {
@@ -30,8 +30,7 @@ pub struct Prepared<'a> {
     /// Instances for the bounds, by grain; built when the first policy needs them.
     pub(super) oracle_instances: [OnceLock<Instance>; 2],
     overhead: u64,
-    /// Context window of the recorded models, if it is known.
-    pub(super) model_window: Option<u64>,
+    pub(in crate::analysis) window: KnownWindow,
     pub(super) recorded: Option<RecordedRequests>,
     pub(super) costs: ConversationCosts,
     pub(super) shared: ReplayCache,
@@ -56,7 +55,7 @@ impl<'a> Prepared<'a> {
             references,
             oracle_instances: Default::default(),
             overhead,
-            model_window: study.prices.window(conversation),
+            window: study.known_window(conversation),
             recorded,
             costs,
             shared,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::policy::Policy;
 use crate::metrics::metric::{cost, tokens};
 use crate::results::condition::Condition;
 use crate::results::saved::{Recommendation, Results, Sweep, Values};
@@ -13,12 +12,11 @@ use super::rules::{is_replaced, rules};
 
 /// Recommends again, without the configurations that miss a default condition on the held-out sessions, or are not better there than the
 /// policy as it is. If none is left and the policy as it is may be kept, that is recommended; otherwise nothing is, and the first of them
-/// is the nearest. `policies` holds all that were replayed on the held-out sessions, `conditions` those of the user.
-pub fn confirm(sweep: &mut Sweep, held_out: &Results, policies: &[Policy], conditions: &[Condition]) {
+/// is the nearest. `conditions` are those of the user.
+pub fn confirm(sweep: &mut Sweep, held_out: &Results, conditions: &[Condition]) {
     let rows = held_out.summary.iter().filter(|row| row.bound_of.is_none());
     let there: BTreeMap<&str, &Values> = rows.map(|row| (row.policy.as_str(), &row.values)).collect();
     let member = |policy: &str| Some(Member::new(&sweep.objectives, false, "", there.get(policy)?));
-    let named = |name: &str| policies.iter().find(|policy| policy.name == name);
     let total = |policy: &str, column: &str| there.get(policy)?.get(column);
     let yardstick = sweep.yardstick.as_ref().and_then(|yardstick| total(&yardstick.policy, cost::RATIO));
     let misses = |policy: &str| {
@@ -31,7 +29,7 @@ pub fn confirm(sweep: &mut Sweep, held_out: &Results, policies: &[Policy], condi
     let mut failed: Vec<String> = Vec::new();
     let best = loop {
         let is_eligible = |policy: &str| there.contains_key(policy) && !failed.iter().any(|failed| failed == policy);
-        let Some(best) = recommendation(sweep, is_eligible, named).filter(|best| !failed.contains(&best.policy)) else {
+        let Some(best) = recommendation(sweep, is_eligible).filter(|best| !failed.contains(&best.policy)) else {
             break None;
         };
         let compared = best.instead_of.as_deref().and_then(|unchanged| member(&best.policy).zip(member(unchanged)));
@@ -77,10 +75,6 @@ mod tests {
         Objective { column: column.into(), better, epsilon: 0.01 }
     }
 
-    fn policy(name: &str) -> Policy {
-        Policy::parse(&format!("name = \"{name}\"\n"), name, &[]).expect("a policy")
-    }
-
     /// Chosen on sessions where `own-1` saves a fifth and `own-2` a tenth: what is recommended after these totals on the held-out ones,
     /// where `own` costs .9 and keeps .8?
     fn recommended(is_own_allowed: bool, held_out: [[f64; 2]; 2]) -> (String, String) {
@@ -107,9 +101,8 @@ mod tests {
             intervals: Default::default(),
         };
         let summary = vec![summary("own", [0.9, 0.8]), summary("own-1", held_out[0]), summary("own-2", held_out[1])];
-        confirm(&mut sweep, &Results { summary, ..Results::default() }, &["own", "own-1", "own-2"].map(policy), &[]);
+        confirm(&mut sweep, &Results { summary, ..Results::default() }, &[]);
         let best = sweep.recommended.expect("a recommendation");
-        assert!(best.toml.contains(&format!("\"{}\"", best.policy)), "{}", best.toml);
         (best.policy, best.why)
     }
 

@@ -1,6 +1,6 @@
 //! Recommends a configuration that is better than what the user has, and describes its neighbours on the front.
 
-use crate::engine::policy::{Policy, Tuning};
+use crate::engine::policy::{Policy, SessionsWindow, Tuning};
 use crate::metrics::metric::broken;
 use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Recommendation, Sweep, Values};
 use crate::util::text::plural;
@@ -77,12 +77,8 @@ fn recommend<'a>(
     Some(Choice { policy: best.policy, instead_of, why })
 }
 
-/// Recommends one of the configurations of a sweep for which `is_eligible` is true. `policy_named` returns the policy with a name.
-pub fn recommendation<'a>(
-    sweep: &Sweep,
-    is_eligible: impl Fn(&str) -> bool,
-    policy_named: impl Fn(&str) -> Option<&'a Policy>,
-) -> Option<Recommendation> {
+/// Recommends one of the configurations of a sweep for which `is_eligible` is true. [`add_file`] adds its file.
+pub fn recommendation(sweep: &Sweep, is_eligible: impl Fn(&str) -> bool) -> Option<Recommendation> {
     let objectives = &sweep.objectives;
     let members = |is_wanted: fn(&ConfigurationRow) -> bool| {
         let rows = sweep.configurations.iter().filter(|row| is_wanted(row));
@@ -103,17 +99,28 @@ pub fn recommendation<'a>(
     Some(Recommendation {
         policy: policy.to_owned(),
         instead_of: instead_of.map(str::to_owned),
-        toml: tuned(policy_named(policy)?, &row.of, sweep).to_toml(),
+        toml: String::new(),
         why: why + broken.as_deref().unwrap_or_default(),
         neighbours: neighbours(objectives, &front, &Member::new(objectives, false, policy, &row.values)),
     })
 }
 
-/// Returns the policy with a note of how its numbers were chosen.
-fn tuned(policy: &Policy, of: &str, sweep: &Sweep) -> Policy {
-    let Sweep { sessions, held_out, configurations, .. } = sweep;
-    let tuning = Tuning { of: of.to_owned(), sessions: *sessions, held_out: *held_out, configurations: configurations.len() };
-    Policy { tuned: Some(tuning), ..policy.clone() }
+/// Writes the file of the recommended policy, with a note of how its numbers were chosen. `policies` has every policy that can be
+/// recommended, `windows` returns the context windows of its replays.
+pub fn add_file(sweep: &mut Sweep, policies: &[Policy], windows: impl Fn(&Policy) -> Vec<SessionsWindow>) {
+    let keep = sweep.keeps_unchanged();
+    let Some(best) = &mut sweep.recommended else { return };
+    let policy = policies.iter().find(|policy| policy.name == best.policy).expect("what is recommended was replayed");
+    let row = sweep.configurations.iter().find(|row| row.policy == best.policy).expect("what is recommended was tried");
+    let tuning = Tuning {
+        of: row.of.clone(),
+        sessions: sweep.sessions,
+        held_out: sweep.held_out,
+        configurations: sweep.configurations.len(),
+        keep,
+        windows: windows(policy),
+    };
+    best.toml = Policy { tuned: Some(tuning), ..policy.clone() }.to_toml();
 }
 
 /// Says what makes a configuration the compromise among several ones.

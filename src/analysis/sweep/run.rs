@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{LoadedSweep, Round, Search, SearchResult, SessionId, SessionTable, Split, SweepError, TranscriptSize, confirm};
+use super::{
+    LoadedSweep, Round, Search, SearchResult, SessionId, SessionTable, Split, SweepError, TranscriptSize, add_file, confirm,
+};
 use crate::analysis::corpus::{self, Analysed, Corpus, Monitor, Processed, RunError, Source};
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, with_bounds};
@@ -50,9 +52,9 @@ pub struct Continuation<'a> {
     pub keep_checkpoints: bool,
 }
 
-/// Reads all transcripts and measures them: the first pass of a sweep.
-pub fn measure(corpus: &dyn Corpus, monitor: &dyn Monitor) -> Processed<TranscriptSize> {
-    let size = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
+/// Reads all transcripts and measures them for a study: the first pass of a sweep.
+pub fn measure(study: &Study, corpus: &dyn Corpus, monitor: &dyn Monitor) -> Processed<TranscriptSize> {
+    let size = |source: Source, reading: &Reading| TranscriptSize::new(study, source.name, &reading.conversations);
     corpus::for_each(corpus, monitor, |_| None, size)
 }
 
@@ -177,11 +179,12 @@ impl Rounds {
         let mut results = study.results(transcript_results);
         results.notes.splice(0..0, self.sessions.notes());
         if is_held_out {
-            confirm(&mut sweep, &results, &study.policies, &conditions);
+            confirm(&mut sweep, &results, &conditions);
         } else {
             // A p-value of what was chosen on the same sessions would be too small.
             results.comparisons.clear();
         }
+        add_file(&mut sweep, &study.policies, |policy| self.sessions.windows(policy));
         let (study, coverage) = (Some(self.record.clone()), self.coverage.clone());
         Ok(Some(Results { sweep: Some(sweep), study, coverage, ..results }))
     }

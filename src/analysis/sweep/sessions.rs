@@ -6,6 +6,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::analysis::study::{KnownWindow, Study};
+use crate::engine::policy::{Policy, SessionsWindow};
 use crate::results::saved::{ResultNote, Session};
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
@@ -27,6 +29,7 @@ pub struct SessionSize {
     pub calls: u64,
     /// Whether the recorded agent compacted.
     pub is_compacted: bool,
+    pub window: KnownWindow,
 }
 
 /// Size of one transcript, from a first pass over the transcripts.
@@ -40,11 +43,12 @@ pub struct TranscriptSize {
 
 impl TranscriptSize {
     /// Measures a transcript by the calls of its conversations.
-    pub fn new(transcript: &str, conversations: &[Conversation]) -> Self {
+    pub fn new(study: &Study, transcript: &str, conversations: &[Conversation]) -> Self {
         let size = |conversation: &Conversation| SessionSize {
             conversation: conversation.name.clone(),
             calls: conversation.requests() as u64,
             is_compacted: !conversation.compactions.is_empty(),
+            window: study.known_window(conversation),
         };
         Self {
             transcript: transcript.to_owned(),
@@ -67,6 +71,8 @@ pub struct SessionTable {
     copies: Vec<(String, String)>,
     /// By transcript, then by conversation.
     session_of: HashMap<String, HashMap<String, SessionId>>,
+    /// Each conversation's window and session.
+    windows: Vec<(KnownWindow, SessionId)>,
     /// Whether a recorded agent compacted.
     pub is_compacted: bool,
 }
@@ -91,7 +97,7 @@ impl SessionTable {
                 table.copies.push((transcript.clone(), transcripts[original].transcript.clone()));
                 continue;
             }
-            for SessionSize { conversation, calls, is_compacted } in conversations.iter().filter(|seen| seen.calls > 0) {
+            for SessionSize { conversation, calls, is_compacted, window } in conversations.iter().filter(|seen| seen.calls > 0) {
                 let next = numbers.len();
                 let number = *numbers.entry(Session::new(transcript, conversation)).or_insert(next);
                 if number == next {
@@ -99,6 +105,7 @@ impl SessionTable {
                 }
                 table.calls[number] += calls;
                 table.is_compacted |= is_compacted;
+                table.windows.push((*window, SessionId(number)));
                 table.session_of.entry(transcript.clone()).or_default().insert(conversation.clone(), SessionId(number));
             }
         }
@@ -108,6 +115,11 @@ impl SessionTable {
     /// Returns a note for each transcript that was left out as a copy.
     pub fn notes(&self) -> impl Iterator<Item = ResultNote> + '_ {
         self.copies.iter().map(|(copy, original)| ResultNote::of_copy(copy, original))
+    }
+
+    /// Returns the context windows of the replays of a policy.
+    pub fn windows(&self, policy: &Policy) -> Vec<SessionsWindow> {
+        SessionsWindow::count(self.windows.iter().map(|(window, session)| (window.of(policy), *session)))
     }
 
     /// Returns the number of sessions.
@@ -174,7 +186,12 @@ mod tests {
         let seen = |transcript: &str, names: &[(&str, u64)]| {
             let conversations = names
                 .iter()
-                .map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls, is_compacted: false })
+                .map(|(name, calls)| SessionSize {
+                    conversation: (*name).to_owned(),
+                    calls: *calls,
+                    is_compacted: false,
+                    window: KnownWindow::default(),
+                })
                 .collect();
             TranscriptSize { transcript: transcript.to_owned(), conversations, call_hashes: vec![] }
         };
@@ -196,6 +213,27 @@ mod tests {
         assert_eq!(table.session("list.json", "17-trial1"), table.session("list.json", "17"));
         assert_eq!(table.session("list.json", "19"), None, "no call, nothing to replay");
         assert!(table.holds("list.json", |session| session.0 == 2) && !table.holds("list.json", |session| session.0 == 0));
+    }
+
+    /// Both conversations of one session have the same window, those of another have two.
+    #[test]
+    fn sessions_are_counted_by_window() {
+        let seen = |transcript: &str, windows: &[u64]| {
+            let size = |(at, tokens): (usize, &u64)| SessionSize {
+                conversation: format!("agent-{at}"),
+                calls: 1,
+                is_compacted: false,
+                window: KnownWindow::new(Some(*tokens), None),
+            };
+            let conversations = windows.iter().enumerate().map(size).collect();
+            TranscriptSize { transcript: transcript.to_owned(), conversations, call_hashes: vec![] }
+        };
+        let transcripts = [seen("a", &[200_000, 200_000]), seen("b", &[258_400, 200_000]), seen("c", &[258_400])];
+        let counted = |tokens, sessions| SessionsWindow { tokens, sessions };
+        let of = |policy: &Policy| SessionTable::new(&transcripts).windows(policy);
+        assert_eq!(of(&Policy::keep_all()), [counted(200_000, 2), counted(258_400, 2)]);
+        // The record counts more than the policy.
+        assert_eq!(of(&Policy { window: Some(7), ..Policy::keep_all() }), of(&Policy::keep_all()));
     }
 
     #[test]

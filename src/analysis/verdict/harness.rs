@@ -62,7 +62,7 @@ pub fn can_be_set(results: &Results, format: &str, policy: &str) -> Option<bool>
     let harness = preset(format)?.name;
     let text = results.policies.iter().find(|text| text.name == policy)?;
     let policy = Policy::parse(&text.toml, policy, &[]).ok()?;
-    let request =
-        ExportRequest { harness, policy: &policy, tuned: policy.tuned.as_ref(), changed: &[], window: None, partial: false };
+    let (tuned, windows) = (policy.tuned.as_ref(), &[]);
+    let request = ExportRequest { harness, policy: &policy, tuned, changed: &[], window: None, windows, partial: false };
     Some(policy.name == harness || export(&request).is_ok())
 }

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::StringValueParser;
-use recompact::analysis::export::{ExportError, ExportRequest, Exported, Target, export, target_names, targets, targets_of};
+use recompact::analysis::export::{
+    ExportError, ExportRequest, Exported, Target, export, export_nothing, target_names, targets, targets_of,
+};
 use recompact::analysis::spec::StudySpec;
-use recompact::engine::policy::{Policy, Setting};
+use recompact::engine::policy::{Policy, Setting, Tuning, preset};
 use recompact::engine::size::parse_tokens;
-use recompact::util::text::wrap;
+use recompact::util::text::{plural, wrap};
 
 use crate::cli::args::settings::setting;
 use crate::cli::args::study::preset_names;
@@ -33,7 +35,8 @@ pub struct ExportSettings {
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true, requires = "harness",
         value_parser = setting(|written: &str| written.parse::<Setting>()))]
     settings: Vec<Setting>,
-    /// Context window in tokens, such as 200k, for sizes that depend on it [default: the policy's, else 200000]
+    /// Context window in tokens, such as 200k, for sizes that depend on it [default: that of the sessions that the policy was tuned on,
+    /// else the policy's, else 200000]
     #[arg(long, value_name = "TOKENS", value_parser = parse_tokens, requires = "harness")]
     window: Option<u64>,
     /// Write what the harness can be given, and list the rest in the comment; without it, a policy that the harness cannot do
@@ -56,19 +59,26 @@ impl ExportSettings {
         uses.check()?;
         let named = self.policy_name(harness)?;
         let (tuned, policy) = self.read(named)?;
-        let request = ExportRequest {
-            harness,
-            policy: &policy,
-            tuned: tuned.tuned.as_ref(),
-            changed: &self.settings,
-            window: self.window,
-            partial: self.partial,
-        };
-        let exported = export(&request).map_err(failure)?;
+        let exported = self.export(harness, &policy, tuned.tuned.as_ref()).map_err(failure)?;
         if exported.syntax.comment_prefix().is_none() {
             exported.comment.iter().for_each(|line| output::say(&recompact::report::escape::terminal_lines(line)));
         }
         self.write(&exported)
+    }
+
+    fn export(&self, harness: &str, policy: &Policy, tuned: Option<&Tuning>) -> Result<Exported, ExportError> {
+        if let Some(tuned) = tuned.filter(|tuned| tuned.keep && self.settings.is_empty()) {
+            return export_nothing(harness, &kept(tuned));
+        }
+        export(&ExportRequest {
+            harness,
+            policy,
+            tuned,
+            changed: &self.settings,
+            window: self.window,
+            windows: tuned.map_or(&[], |tuned| &tuned.windows),
+            partial: self.partial,
+        })
     }
 
     /// Returns the policy to write: the one that is named, or else the preset of the harness.
@@ -107,6 +117,14 @@ impl ExportSettings {
             Some(path) => Ok(output::write_new(path, text.as_bytes())?),
         }
     }
+}
+
+/// Why a sweep changes nothing.
+fn kept(tuned: &Tuning) -> String {
+    let Tuning { of, sessions, configurations, .. } = tuned;
+    let (tried, sessions) = (plural(*configurations, "configuration"), plural(*sessions, "session"));
+    let otherwise = preset(of).map_or(String::new(), |_| format!(" -p {of} writes its numbers all the same."));
+    format!("Keep what you have: a sweep tried {tried} on {sessions}, and none was better than `{of}` as it is.{otherwise}")
 }
 
 fn failure(error: ExportError) -> Failure {

@@ -89,7 +89,8 @@ impl Sweep {
         self.transcripts.must_be_files()?;
         let resumed = self.resume.as_deref().map(|path| resume::load(path, &loaded.record)).transpose()?;
         let writes = [self.output.out(), self.save.as_deref()];
-        let measured = self.transcripts.process(&writes, |corpus, monitor| measure(corpus, monitor))?.analysed()?;
+        let measured =
+            self.transcripts.process(&writes, |corpus, monitor| measure(&loaded.study, corpus, monitor))?.analysed()?;
         let sweep = SweepRun::new(loaded, &measured)?;
         let keep_checkpoints = self.output.is_loadable();
         let continuation = Continuation { resumed: resumed.as_ref(), keep_checkpoints };

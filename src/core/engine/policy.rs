@@ -27,7 +27,7 @@ pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{DROP_ALL, KEEP_ALL, PRESETS, Preset, RECORDED, preset};
 pub use purposes::{PURPOSES, Purpose, purpose};
 pub use schema::schema;
-pub use tuning::Tuning;
+pub use tuning::{SessionsWindow, Tuning};
 
 use std::collections::{BTreeMap, BTreeSet};
 

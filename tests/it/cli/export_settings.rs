@@ -75,6 +75,31 @@ fn what_a_sweep_saved_is_exported_with_the_number_of_its_sessions() {
     assert!(changed.contains("      n: 9\n") && changed.contains("Changed by hand since"), "{changed}");
 }
 
+/// Its window is 258,400 tokens in the record. What is kept as it is has no settings, unless the user sets one.
+#[test]
+fn what_a_sweep_saved_is_for_the_window_of_its_sessions() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let saved = |name: &str, arguments: &[&str]| {
+        let file = folder.path().join(name).to_str().expect("a plain path").to_owned();
+        let sweep = ["sweep", "codex", "-p", "codex-cli", "-q", "--where", "cost.ratio <= 9", "--where", "kept.hard <= 100%"];
+        assert_eq!(run([&sweep[..], arguments, &["--save", &file]].concat()).code, 0);
+        file
+    };
+    let taken = saved("taken.toml", &["--maximize", "tokens.saved", "--set", "auto.threshold=0.1*window,0.2*window"]);
+    let exported = export(&["--for", "codex", "-p", &taken]).printed();
+    assert!(exported.ends_with("\nmodel_auto_compact_token_limit = 25840\n"), "{exported}");
+    assert!(exported.contains("# For a context window of 258400 tokens, which 1 session had;"), "{exported}");
+    let kept = saved("kept.toml", &["--set", "auto.threshold=0.5*window,0.8*window"]);
+    let exported = export(&["--for", "codex", "-p", &kept]).printed();
+    assert!(exported.lines().all(|line| line.starts_with("# ")), "{exported}");
+    assert!(
+        exported.contains("# Keep what you have: a sweep tried 3 configurations on 1 session, and none was better"),
+        "{exported}"
+    );
+    let changed = export(&["--for", "codex", "-p", &kept, "--set", "auto.threshold=0.8*window"]).printed();
+    assert!(changed.ends_with("\nmodel_auto_compact_token_limit = 206720\n"), "{changed}");
+}
+
 #[test]
 fn a_file_is_written_and_none_is_replaced() {
     let folder = TempDir::new().expect("a temporary folder");

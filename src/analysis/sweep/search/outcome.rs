@@ -79,7 +79,7 @@ impl Search {
         let nearest = nearest(&judged).filter(|_| front.is_empty());
         let mut sweep = self.sweep(&judged, &front, nearest);
         let named = |name: &str| judged.iter().find(|judged| judged.policy().name == name);
-        sweep.recommended = recommendation(&sweep, |_| true, |name| Some(named(name)?.policy()));
+        sweep.recommended = recommendation(&sweep, |_| true);
         let recommended = sweep.recommended.as_ref().and_then(|best| named(&best.policy));
         let by_level = sweep.cheapest_by_level().into_iter().filter_map(|(_, policy)| named(policy));
         let others =

@@ -1,5 +1,6 @@
 use super::*;
 use crate::analysis::spec::PolicySource;
+use crate::analysis::study::KnownWindow;
 use crate::analysis::sweep::candidate::candidates;
 use crate::analysis::sweep::sessions::{SessionSize, TranscriptSize};
 use crate::analysis::sweep::space::spaces;
@@ -19,7 +20,12 @@ fn search() -> (Search, SessionTable) {
     let split = Split { develop: [0, 1, 2, 3].map(SessionId).to_vec(), held_out: vec![SessionId(4)] };
     let transcript = |n: u64| TranscriptSize {
         transcript: format!("{n}.jsonl"),
-        conversations: vec![SessionSize { conversation: "main".to_owned(), calls: n + 1, is_compacted: false }],
+        conversations: vec![SessionSize {
+            conversation: "main".to_owned(),
+            calls: n + 1,
+            is_compacted: false,
+            window: KnownWindow::default(),
+        }],
         call_hashes: Vec::new(),
     };
     let table = SessionTable::new(&(0..5).map(transcript).collect::<Vec<_>>());
