@@ -18,7 +18,7 @@ use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
 
 use super::limits::{Flaw, Limit, limits};
-pub use harness::{HarnessResults, by_harness, can_be_set, only_format};
+pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_verdicts, way};
 pub use ties::{Ties, Winner, ties};
 pub use yardstick::Yardstick;
 

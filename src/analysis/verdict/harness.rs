@@ -1,5 +1,8 @@
 //! One verdict for each harness whose sessions were replayed, and what its users can set without new code.
 
+use std::collections::BTreeSet;
+
+use super::{Standing, Verdict, verdict};
 use crate::analysis::export::{ExportRequest, export};
 use crate::engine::policy::{Policy, RECORDED, preset};
 use crate::metrics::metric::tokens;
@@ -17,15 +20,30 @@ pub struct HarnessResults {
     pub results: Results,
 }
 
+/// The results of the sessions of one harness, and which policy its users should ship.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HarnessVerdict<'a> {
+    pub part: &'a HarnessResults,
+    pub verdict: Verdict<'a>,
+}
+
+/// Which policy to ship, for each harness.
+pub fn harness_verdicts(parts: &[HarnessResults]) -> Vec<HarnessVerdict<'_>> {
+    parts.iter().filter_map(|part| Some(HarnessVerdict { part, verdict: verdict(&part.results)? })).collect()
+}
+
 /// Splits results by the format of the transcripts, in the order of the names. Empty if all have the same.
 pub fn by_harness(results: &Results) -> Vec<HarnessResults> {
-    let mut formats: Vec<&str> = results.rows.iter().map(|row| row.recording.format.as_ref()).collect();
-    formats.sort_unstable();
-    formats.dedup();
-    if formats.len() < 2 || formats.contains(&"") {
-        return Vec::new();
+    match formats(results) {
+        formats if formats.len() < 2 => Vec::new(),
+        formats => formats.into_iter().map(|format| of_harness(results, format)).collect(),
     }
-    formats.into_iter().map(|format| of_harness(results, format)).collect()
+}
+
+/// Returns the formats of the transcripts in the order of their names; none if the format of any is unknown.
+pub fn formats(results: &Results) -> Vec<&str> {
+    let formats: BTreeSet<&str> = results.rows.iter().map(|row| row.recording.format.as_ref()).collect();
+    if formats.contains("") { Vec::new() } else { formats.into_iter().collect() }
 }
 
 fn of_harness(results: &Results, format: &str) -> HarnessResults {
@@ -49,16 +67,35 @@ fn of_harness(results: &Results, format: &str) -> HarnessResults {
     HarnessResults { format: format.to_owned(), sessions: Samples::new(&part.rows).sessions(), results: part }
 }
 
-/// Returns the only format of all transcripts.
-pub fn only_format(results: &Results) -> Option<&str> {
-    let mut formats = results.rows.iter().map(|row| row.recording.format.as_ref());
-    let first = formats.next().filter(|format| !format.is_empty())?;
-    formats.all(|format| format == first).then_some(first)
+/// How the users of a harness get a policy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Way<'v, 'a> {
+    /// By its settings; or it is not known how.
+    Settings,
+    /// By a change of its code. Of the fit policies that its settings express, `best` is the first.
+    Code { best: Option<&'v Standing<'a>> },
+}
+
+/// Returns how the users of the harness with this format get the chosen policy. `others` are those that they could have in its place,
+/// the best first.
+pub fn way<'v, 'a>(
+    results: &Results,
+    format: &str,
+    chosen: &str,
+    mut others: impl Iterator<Item = &'v Standing<'a>>,
+) -> Way<'v, 'a>
+where
+    'a: 'v,
+{
+    if can_be_set(results, format, chosen) != Some(false) {
+        return Way::Settings;
+    }
+    Way::Code { best: others.find(|other| other.is_fit() && can_be_set(results, format, other.policy()) == Some(true)) }
 }
 
 /// Whether the settings of the harness that recorded express a policy. `None` if no preset describes that harness, or if the results do
 /// not hold the text of the policy.
-pub fn can_be_set(results: &Results, format: &str, policy: &str) -> Option<bool> {
+pub(super) fn can_be_set(results: &Results, format: &str, policy: &str) -> Option<bool> {
     let harness = preset(format)?.name;
     let text = results.policies.iter().find(|text| text.name == policy)?;
     let policy = Policy::parse(&text.toml, policy, &[]).ok()?;

@@ -302,8 +302,7 @@ fn each_harness_has_its_own_verdict() {
         row.recording = Recording { format, ..Recording::default() }.into();
     }
     let parts = by_harness(&results);
-    let answer = |part: &HarnessResults| {
-        let verdict = verdict(&part.results).expect("results");
+    let answer = |HarnessVerdict { part, verdict }: &HarnessVerdict| {
         (
             part.format.clone(),
             part.sessions,
@@ -315,8 +314,10 @@ fn each_harness_has_its_own_verdict() {
         // No row says what was saved, so the record of a part does not show a compaction.
         (format.to_owned(), 5, best.to_owned(), None)
     });
-    assert_eq!(parts.iter().map(answer).collect::<Vec<_>>(), expected);
-    assert_eq!((only_format(&results), only_format(&parts[0].results)), (None, Some("claude-code")));
+    assert_eq!(harness_verdicts(&parts).iter().map(answer).collect::<Vec<_>>(), expected);
+    assert_eq!((formats(&results), formats(&parts[0].results)), (vec!["claude-code", "codex"], vec!["claude-code"]));
+    results.rows[0].recording = Recording::default().into();
+    assert_eq!((formats(&results), by_harness(&results)), (vec![], vec![]), "one format is unknown");
 }
 
 #[test]

@@ -10,14 +10,14 @@ use super::super::{Invocation, Layout};
 use super::{Prose, Screen, Step};
 use crate::analysis::limits::Flaw;
 use crate::analysis::spec::preset_text;
-use crate::analysis::verdict::{Standing, Verdict, by_harness, verdict};
+use crate::analysis::verdict::{Standing, Verdict, by_harness, harness_verdicts, verdict};
 use crate::report::table_model::compare::conversations_of;
 use crate::results::Role;
 use crate::results::saved::Results;
 use crate::results::stats::Samples;
 use crate::util::text::plural;
 
-pub use answer::cost;
+pub use answer::{cost, settings};
 pub use table::remark;
 
 /// Differences of cost that round to less than this share are no difference.
@@ -26,7 +26,8 @@ const SAME: f64 = 0.005;
 /// Returns the screen; `None` if nothing was replayed.
 pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
     let verdict = verdict(results)?;
-    let harnesses = by_harness(results);
+    let parts = by_harness(results);
+    let harnesses = harness_verdicts(&parts);
     Some(Screen {
         scope: scope(results, &verdict),
         answer: answer::answer(results, &verdict, &harnesses),

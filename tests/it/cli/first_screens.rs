@@ -29,3 +29,21 @@ fn first_screens_have_at_most_40_lines() {
         }
     }
 }
+
+/// Codex has no setting that clears results, and one that says when it summarises.
+#[test]
+fn a_sweep_says_what_needs_new_code() {
+    let answer = |policies: &[&str]| {
+        let common = ["sweep", "codex", "-q", "--where", "kept.hard <= 50%"];
+        run([&common[..], policies].concat()).printed().replace('\n', " ")
+    };
+    let cleared = answer(&["-p", "anthropic-clear,codex-cli", "--set", "clear.threshold=20k,60k"]);
+    let said =
+        "With the settings of `codex`: keep what you have. With one change of its code: `anthropic-clear clear.threshold=60k`.";
+    assert!(cleared.contains(said), "{cleared}");
+    let summarised = answer(&["-p", "codex-cli", "--set", "auto.threshold=0.1*window,0.2*window", "--maximize", "tokens.saved"]);
+    assert!(
+        summarised.contains("The best on these sessions is `auto.threshold=") && !summarised.contains("With the settings"),
+        "{summarised}"
+    );
+}

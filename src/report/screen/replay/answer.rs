@@ -3,7 +3,9 @@
 use super::super::Prose;
 use super::{SAME, amounts, money, named, yardstick};
 use crate::analysis::limits::{Flaw, MAX_LOST};
-use crate::analysis::verdict::{Choice, HarnessResults, Standing, Ties, Verdict, Winner, can_be_set, only_format, ties, verdict};
+use crate::analysis::verdict::{
+    Choice, HarnessResults, HarnessVerdict, Standing, Ties, Verdict, Way, Winner, formats, ties, way,
+};
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, grouped, value};
 use crate::results::Role;
@@ -12,39 +14,39 @@ use crate::results::stats::{MIN_SESSIONS, Samples};
 use crate::util::text::plural;
 
 /// Returns the answer; if several harnesses recorded the sessions, one for each, because none of their users can ship for all.
-pub fn answer(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults]) -> Vec<Prose> {
+pub fn answer(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]) -> Vec<Prose> {
     if harnesses.is_empty() {
-        let own = only_format(results).map(|format| settings(results, verdict, format)).unwrap_or_default();
-        return of_sessions(results, verdict)
-            .into_iter()
-            .chain([own].into_iter().filter(|own| *own != Prose::default()))
-            .collect();
+        let own = formats(results).into_iter().filter_map(|format| chosen_settings(results, verdict, format));
+        return of_sessions(results, verdict).into_iter().chain(own).collect();
     }
     harnesses.iter().filter_map(of_harness).collect()
 }
 
 /// ``claude-code`, 17 sessions: Ship `x`: it costs … Of the facts …`
-fn of_harness(HarnessResults { format, sessions, results }: &HarnessResults) -> Option<Prose> {
-    let verdict = verdict(results)?;
+fn of_harness(HarnessVerdict { part, verdict }: &HarnessVerdict) -> Option<Prose> {
+    let HarnessResults { format, sessions, results } = part;
     let beginning = Prose::default().name(format.as_str()).words(format!(", {}: ", plural(*sessions, "session")));
-    let mut sentences = of_sessions(results, &verdict).into_iter();
+    let mut sentences = of_sessions(results, verdict).into_iter();
     let first = sentences.next()?;
     let second = verdict.chosen().map(facts).or_else(|| sentences.next()).unwrap_or_default();
-    Some(joined(vec![beginning.join(first), second, settings(results, &verdict, format)]))
+    let settings = chosen_settings(results, verdict, format).unwrap_or_default();
+    Some(joined(vec![beginning.join(first), second, settings]))
 }
 
-/// What the settings of the harness can do, if the answer needs more than those.
+fn chosen_settings(results: &Results, verdict: &Verdict, format: &str) -> Option<Prose> {
+    let chosen = verdict.chosen()?.policy();
+    settings(verdict, format, chosen, way(results, format, chosen, verdict.candidates()), named)
+}
+
+/// What the settings of the harness can do, if the answer needs more than those. `named` writes the name of a policy.
 ///
 /// `With the settings of `codex`: keep what you have. With one change of its code: `anthropic-clear`.`
-fn settings(results: &Results, verdict: &Verdict, format: &str) -> Prose {
-    let can_be_set = |standing: &Standing| can_be_set(results, format, standing.policy());
-    let needs_code = verdict.chosen().filter(|chosen| can_be_set(chosen) == Some(false));
-    let Some(chosen) = needs_code else { return Prose::default() };
-    let best = verdict.candidates().find(|standing| standing.is_fit() && can_be_set(standing) == Some(true));
+pub fn settings(verdict: &Verdict, format: &str, chosen: &str, way: Way, named: impl Fn(&str) -> Prose) -> Option<Prose> {
+    let Way::Code { best } = way else { return None };
     let best = best.map(|best| named(best.policy()).words(", which costs ").join(cost(best, verdict)));
     let first = Prose::new("With the settings of ").name(format).words(": ");
     let first = first.join(best.unwrap_or_else(|| Prose::new("keep what you have")));
-    first.words(". With one change of its code: ").join(named(chosen.policy())).words(".")
+    Some(first.words(". With one change of its code: ").join(named(chosen)).words("."))
 }
 
 /// Returns the answer for sessions of one harness.

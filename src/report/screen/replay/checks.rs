@@ -3,7 +3,7 @@
 use super::super::{Check, Prose};
 use super::money;
 use crate::analysis::limits::Flaw;
-use crate::analysis::verdict::{HarnessResults, Verdict};
+use crate::analysis::verdict::{HarnessVerdict, Verdict};
 use crate::findings::Level;
 use crate::metrics::metric::retention;
 use crate::report::number_format::{count, value};
@@ -18,7 +18,7 @@ const MUCH_CHANCE: f64 = 0.05;
 const LARGE_ERROR: f64 = 0.05;
 
 /// Returns all points, the most important first.
-pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults]) -> Vec<Check> {
+pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut add = |section: &'static str, text: Option<Prose>| checks.extend(text.map(|text| Check { text, section }));
     add("left-out", stopped(results));
@@ -39,8 +39,8 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults]
 }
 
 /// The table is of all sessions, the answers are not.
-fn together(harnesses: &[HarnessResults]) -> Option<Prose> {
-    let formats = harnesses.iter().map(|part| Prose::new("--format ").name(part.format.as_str()));
+fn together(harnesses: &[HarnessVerdict]) -> Option<Prose> {
+    let formats = harnesses.iter().map(|harness| Prose::new("--format ").name(harness.part.format.as_str()));
     let options = formats.reduce(|all, next| all.words(", ").join(next))?;
     Some(Prose::new("the table has the sessions of all harnesses together; those of one: ").join(options))
 }

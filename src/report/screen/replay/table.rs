@@ -4,7 +4,7 @@ use super::super::ScreenTable;
 use super::answer::is_too_wide;
 use super::{SAME, change, errors, money};
 use crate::analysis::limits::Flaw;
-use crate::analysis::verdict::{Choice, HarnessResults, Standing, Verdict, verdict};
+use crate::analysis::verdict::{Choice, HarnessVerdict, Standing, Verdict};
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::report::number_format::{MISSING, count, value};
 use crate::report::table_model::compare::title;
@@ -44,7 +44,7 @@ fn columns() -> Vec<ScreenColumn> {
     ]
 }
 
-pub fn table(results: &Results, verdict: &Verdict, harnesses: &[HarnessResults], layout: &Layout) -> ScreenTable {
+pub fn table(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict], layout: &Layout) -> ScreenTable {
     let chosen = chosen(verdict, harnesses);
     let mut standings: Vec<&Standing> = verdict.standings.iter().collect();
     if let Some(column) = layout.sort.as_ref().and_then(|id| results.column(id)) {
@@ -78,17 +78,15 @@ fn chosen_value(column: &Column, standing: &Standing) -> String {
 }
 
 /// The policies that the answers name.
-fn chosen(verdict: &Verdict, harnesses: &[HarnessResults]) -> Vec<String> {
-    if harnesses.is_empty() {
-        return verdict.chosen().map(|chosen| chosen.policy().to_owned()).into_iter().collect();
-    }
-    let of_harness = |part: &HarnessResults| Some(self::verdict(&part.results)?.chosen()?.policy().to_owned());
-    harnesses.iter().filter_map(of_harness).collect()
+pub fn chosen<'v>(verdict: &'v Verdict, harnesses: &'v [HarnessVerdict]) -> Vec<&'v str> {
+    let one = harnesses.is_empty().then_some(verdict);
+    let verdicts = one.into_iter().chain(harnesses.iter().map(|harness| &harness.verdict));
+    verdicts.filter_map(|verdict| Some(verdict.chosen()?.policy())).collect()
 }
 
-fn tone(standing: &Standing, chosen: &[String]) -> Tone {
+fn tone(standing: &Standing, chosen: &[&str]) -> Tone {
     match standing.role {
-        Role::Candidate if chosen.iter().any(|chosen| chosen == standing.policy()) => Tone::Chosen,
+        Role::Candidate if chosen.contains(&standing.policy()) => Tone::Chosen,
         Role::Candidate if !standing.flaws.is_empty() => Tone::Unfit,
         Role::Candidate => Tone::Plain,
         _ => Tone::Reference,
@@ -96,18 +94,13 @@ fn tone(standing: &Standing, chosen: &[String]) -> Tone {
 }
 
 /// `> claude-code`, `x lcc-s08`, `  no compaction`
-fn name(standing: &Standing, chosen: &[String]) -> String {
+fn name(standing: &Standing, chosen: &[&str]) -> String {
     let mark = match tone(standing, chosen) {
         Tone::Chosen => ">",
         Tone::Unfit => "x",
         Tone::Plain | Tone::Reference => "\u{a0}",
     };
-    let name = match standing.summary.role() {
-        Role::Recorded => "your recorded runs",
-        Role::KeepAll => "no compaction",
-        _ => standing.policy(),
-    };
-    format!("{mark}\u{a0}{name}")
+    format!("{mark}\u{a0}{}", standing.summary.role().words().unwrap_or(standing.policy()))
 }
 
 fn share(standing: &Standing, column: &str) -> String {
@@ -162,11 +155,10 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
     }
     if verdict.choice != Choice::NothingToChoose {
         let estimates = format!("are estimates: {}.", errors::of_costs(results));
-        let than = match verdict.yardstick.policy.map(Role::of) {
-            Some(Role::KeepAll) => Some("no compaction".to_owned()),
-            Some(Role::Recorded) => Some("your recorded runs".to_owned()),
-            _ => verdict.yardstick.policy.map(|policy| format!("`{}`", escape::terminal(policy))),
-        };
+        let than = verdict
+            .yardstick
+            .policy
+            .map(|policy| Role::of(policy).words().map_or_else(|| format!("`{}`", escape::terminal(policy)), str::to_owned));
         parts.push(match than {
             Some(than) => format!("change: of the cost, against {than}; costs {estimates}"),
             None => format!("Costs {estimates}"),

@@ -1,10 +1,10 @@
 //! The answer of a sweep in sentences: which configuration to take, or why none.
 
 use super::super::Prose;
-use super::super::replay::{cost, money, named};
+use super::super::replay::{cost, money, named, settings};
 use super::View;
 use crate::analysis::limits::Flaw;
-use crate::analysis::verdict::Standing;
+use crate::analysis::verdict::{Standing, formats, way};
 use crate::metrics::metric::{self, broken, overflow, retention};
 use crate::report::number_format;
 use crate::results::saved::{ConfigurationRow, Objective, Recommendation, Unit};
@@ -18,7 +18,18 @@ pub fn answer(view: &View) -> Vec<Prose> {
         let first = Prose::new("Keep ").name(name).words(" as it is: none of the others ").words(better(view)).words(".");
         return [first].into_iter().chain(last).chain(cheaper(view)).collect();
     }
-    [taken(view, best)].into_iter().chain(last).collect()
+    [taken(view, best)].into_iter().chain(last).chain(by_settings(view, name)).collect()
+}
+
+/// What the settings of each harness that recorded can do, if they do not express the recommendation.
+fn by_settings(view: &View, chosen: &str) -> Vec<Prose> {
+    let is_allowed = |standing: &&Standing| view.sweep.configuration(standing.policy()).is_some_and(|row| row.allowed);
+    let label = |policy: &str| Prose::default().name(view.sweep.label(policy));
+    let of_harness = |format| {
+        let way = way(view.results, format, chosen, view.verdict.candidates().filter(is_allowed));
+        settings(&view.verdict, format, chosen, way, label)
+    };
+    formats(view.results).into_iter().filter_map(of_harness).collect()
 }
 
 /// `Take `keep_recent=5`: it costs 12% less than your recorded runs ($80, not $91), and is better than `lcc-s08` as it is.`
