@@ -1,3 +1,4 @@
+use super::harness::can_be_set;
 use super::*;
 use crate::engine::policy::{DecidedBy, preset};
 use crate::metrics::metric::columns;
