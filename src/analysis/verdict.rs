@@ -6,6 +6,7 @@
 //! context is chosen, as in a [sweep](super::sweep).
 
 mod harness;
+mod promise;
 mod ties;
 mod yardstick;
 
@@ -19,6 +20,7 @@ use crate::results::saved::{Objective, Results, Summary};
 
 use super::limits::{Flaw, Limit, limits};
 pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_verdicts, way};
+pub use promise::{Promise, promise};
 pub use ties::{Ties, Winner, ties};
 pub use yardstick::Yardstick;
 

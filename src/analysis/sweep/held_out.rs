@@ -99,6 +99,7 @@ mod tests {
             transcripts: 4,
             values: values(totals),
             intervals: Default::default(),
+            predictions: Default::default(),
         };
         let summary = vec![summary("own", [0.9, 0.8]), summary("own-1", held_out[0]), summary("own-2", held_out[1])];
         confirm(&mut sweep, &Results { summary, ..Results::default() }, &[]);

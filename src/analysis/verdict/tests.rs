@@ -2,7 +2,7 @@ use super::harness::can_be_set;
 use super::*;
 use crate::engine::policy::{DecidedBy, preset};
 use crate::metrics::metric::columns;
-use crate::results::saved::{ColumnId, Intervals, LayerRow, PolicyText, Recording, Row, summarise};
+use crate::results::saved::{ColumnId, Dates, Intervals, LayerRow, PolicyText, Recording, Row, summarise};
 use crate::results::stats::{Resamples, halves};
 
 /// One policy of 1,000 requests.
@@ -44,6 +44,7 @@ fn results_of_recordings(cases: &[Case], malformed: f64) -> Results {
             transcripts: 1,
             values: values.into_iter().map(|(id, value)| (ColumnId::Borrowed(id), Some(value))).collect(),
             intervals: intervals.map_or_else(Intervals::default, |interval| Intervals::from_iter([interval])),
+            predictions: Intervals::default(),
         }
     };
     let baseline = Case { lost: 0.0, malformed, ..case("keep-all", 1.0, 1.0) };
@@ -258,6 +259,8 @@ fn winners_of_halves_are_those_of_their_own_verdicts() {
     });
     let ties = ties(&results, &whole).expect("ten sessions");
     assert_eq!((ties.halves, ties.resamples, ties.others.len()), (10, 100, 1));
+    // Ten of ten sessions are like these with a probability of .05 if .7411 of all are.
+    assert!((ties.unlike - 0.2589).abs() < 1e-4, "{}", ties.unlike);
     let even = &ties.others[0];
     assert_eq!((even.policy, even.halves), (Some("even"), slow.count()));
     // Halves with more odd sessions are as many as those with more even ones.
@@ -282,6 +285,57 @@ fn intervals_are_paired_with_the_recorded_runs() {
     let half = 2.262_157 * 0.25 / 3.0;
     assert!(low <= 0.625 - half + 1e-5 && high >= 0.625 + half - 1e-5 && low > 0.3 && high < 1.0, "{low} {high}");
     assert_eq!(whole.standing("recorded").expect("a row").interval, Some([1.0, 1.0]));
+}
+
+/// Ten sessions as above, t of 8 degrees of freedom: √2 · 2.306 · .25 ÷ √9 on either side. Every session keeps .9 of its facts, so none says how far others are.
+#[test]
+fn promise_is_of_as_many_sessions_against_the_yardstick() {
+    let results = two_that_differ();
+    let whole = verdict(&results).expect("results");
+    let odd = whole.standing("odd").expect("a row");
+    let promised = promise(&results, &whole, odd);
+    let ([low, high], [least, most]) = (promised.cost.expect("ten sessions"), odd.interval.expect("ten sessions"));
+    let half = std::f64::consts::SQRT_2 * 2.306_004 * 0.25 / 3.0;
+    assert!(low <= 0.625 - half + 1e-5 && high >= 0.625 + half - 1e-5, "{low} {high}");
+    assert!(low < least && high > most && low > 0.1 && high < 1.2, "{low} {high}");
+    assert_eq!((promised.sessions, promised.facts, promised.usd_a_month), (10, None, None));
+    // Three sessions predict, and prove nothing; two do neither.
+    let of_first = |sessions: &str| {
+        let rows: Vec<Row> = results.rows.iter().filter(|row| row.transcript.as_str() < sessions).cloned().collect();
+        let part = Results { summary: summarise(&columns(), &rows), rows, ..results.clone() };
+        let whole = verdict(&part).expect("results");
+        let odd = whole.standing("odd").expect("a row");
+        let promise = promise(&part, &whole, odd);
+        (promise.sessions, promise.cost.is_some(), odd.interval.is_some())
+    };
+    assert_eq!([of_first("3"), of_first("2")], [(3, true, false), (2, false, false)]);
+}
+
+/// $80 as recorded and $50 with the policy in ten days: $30 ÷ 10 · 30.4375 a month.
+#[test]
+fn saving_of_a_month_needs_a_week_and_a_date_of_every_session() {
+    let mut results = two_that_differ();
+    for summary in &mut results.summary {
+        let usd = [("recorded", 80.0), ("odd", 50.0)].into_iter().find(|(policy, _)| *policy == summary.policy);
+        summary.values.set(cost::USD, usd.map(|(_, usd)| usd));
+    }
+    let month = |results: &Results| {
+        let whole = verdict(results).expect("results");
+        promise(results, &whole, whole.standing("odd").expect("a row")).usd_a_month
+    };
+    let dates = |last: &str| {
+        let recordings = ["2026-01-01T00:00:00Z", last].map(str::to_owned);
+        Some(Dates { recordings: Some(recordings), prices: None })
+    };
+    assert_eq!(month(&results), None);
+    results.dates = dates("2026-01-11T00:00:00Z");
+    assert_eq!(month(&results), Some(91.3125));
+    results.dates = dates("2026-01-07T23:59:59Z");
+    assert_eq!(month(&results), None, "less than a week");
+    results.dates = dates("2026-01-11T00:00:00Z");
+    let row = results.rows.iter_mut().find(|row| row.policy == "odd").expect("a row");
+    row.values.set(cost::USD, Some(5.0));
+    assert_eq!(month(&results), None, "it has a cost and no date");
 }
 
 #[test]

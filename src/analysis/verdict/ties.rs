@@ -8,7 +8,7 @@ use super::yardstick::{Intervals, seed};
 use super::{Choice, Standing, Verdict, guesses, judge};
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::saved::{Accumulator, Column, Results, Summary};
-use crate::results::stats::{MIN_SESSIONS, Resamples, Samples, halves, total_interval};
+use crate::results::stats::{LEVEL, MIN_SESSIONS, Resamples, Samples, halves, total_interval};
 
 /// Number of random splits into two halves.
 const SPLITS: usize = 5;
@@ -22,7 +22,7 @@ const COLUMNS: [&str; 6] =
     [cost::RATIO, retention::HIT, retention::HARD, tokens::CALLS, broken::REQUESTS, overflow::FAILED_CALLS];
 
 /// How often each policy wins.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ties<'a> {
     /// Number of halves of the sessions, of as many random splits as two of them make.
     pub halves: usize,
@@ -30,6 +30,9 @@ pub struct Ties<'a> {
     pub resamples: usize,
     /// The others than the winner over all sessions, the most frequent first.
     pub others: Vec<Winner<'a>>,
+    /// Up to this share of sessions to come may be unlike all of these, whatever makes them unlike. If it were more, at least one of
+    /// these would be, in 95 of 100 cases.
+    pub unlike: f64,
 }
 
 /// How often another policy wins.
@@ -64,7 +67,8 @@ pub fn ties<'a>(results: &'a Results, verdict: &Verdict<'a>) -> Option<Ties<'a>>
     let winner = |(policy, (halves, resamples))| Winner { policy, halves, resamples };
     let mut others: Vec<Winner> = counts.into_iter().map(winner).collect();
     others.sort_by(|a, b| (b.halves, b.resamples).cmp(&(a.halves, a.resamples)).then(a.policy.cmp(&b.policy)));
-    Some(Ties { halves: in_halves.len(), resamples: RESAMPLES, others })
+    let unlike = 1.0 - (1.0 - LEVEL).powf(1.0 / parts.sessions as f64);
+    Some(Ties { halves: in_halves.len(), resamples: RESAMPLES, others, unlike })
 }
 
 /// What each session adds to the totals of the policies.
@@ -121,6 +125,7 @@ impl<'a, 'b> Parts<'a, 'b> {
             transcripts: summary.transcripts,
             values: self.columns.iter().zip(added).map(|(column, added)| (column.id.clone(), total(column, added))).collect(),
             intervals: Default::default(),
+            predictions: Default::default(),
         };
         let summaries: Vec<Summary> = self.added.iter().map(summary).collect();
         let (standings, choice) = judge(&summaries, &self.verdict.yardstick, &guesses(self.results), interval);

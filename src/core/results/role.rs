@@ -98,6 +98,7 @@ mod tests {
             transcripts: 1,
             values: Default::default(),
             intervals: Default::default(),
+            predictions: Default::default(),
         };
         assert_eq!((summary(None).role(), summary(Some("p")).role()), (Role::Recorded, Role::Oracle));
     }

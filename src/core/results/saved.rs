@@ -164,6 +164,9 @@ pub struct Summary {
     pub values: Values,
     #[serde(default, skip_serializing_if = "ColumnMap::is_empty")]
     pub intervals: Intervals,
+    /// Where the values of as many further sessions would be, in 95 of 100 cases.
+    #[serde(default, skip_serializing_if = "ColumnMap::is_empty")]
+    pub predictions: Intervals,
 }
 
 /// What one layer of one policy did over the whole study.

@@ -20,7 +20,7 @@ mod samples;
 
 pub use halves::halves;
 pub use holm::holm;
-pub use inference::{infer, total_interval};
+pub use inference::{infer, predicted_interval, total_interval};
 pub use resample::{Resamples, interval};
 pub use samples::Samples;
 
@@ -35,6 +35,9 @@ pub const LEVEL: f64 = 0.95;
 
 /// Minimum number of sessions for intervals and tests. The smallest p-value that five sessions can give is 2 ÷ 2⁵ = .0625.
 pub const MIN_SESSIONS: usize = 6;
+
+/// Minimum number of sessions that say how far the next ones may be: two have one difference, which is no spread.
+pub const MIN_PREDICTING: usize = 3;
 
 /// Default seed. Any number would do; the results contain it.
 pub const SEED: u64 = 1;

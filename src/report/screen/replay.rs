@@ -3,6 +3,7 @@
 mod answer;
 mod checks;
 mod errors;
+mod promised;
 mod table;
 
 use super::super::number_format::{MISSING, count, grouped};

@@ -3,8 +3,8 @@
 use recompact::engine::policy::DecidedBy;
 use recompact::report::{Layout, Style, View, by_name};
 use recompact::results::saved::{
-    CheckRow, ColumnId, Intervals, LayerRow, LeftOut, MissRow, PolicyText, ResultNote, Results, Row, Statistics, Summary,
-    VERSION, Values,
+    CheckRow, ColumnId, Dates, Intervals, LayerRow, LeftOut, MissRow, PolicyText, Recording, ResultNote, Results, Row,
+    Statistics, Summary, VERSION, Values,
 };
 
 /// A policy: its cost in dollars and as a share of the baseline's, with an interval; the shares of facts in context and lost for good;
@@ -54,6 +54,7 @@ fn results(sessions: usize, policies: &[Policy]) -> Results {
         transcripts: sessions,
         values: values(policy),
         intervals: policy.interval.map_or_else(Intervals::default, |ends| Intervals::from_iter([("cost.ratio", ends)])),
+        predictions: Intervals::default(),
     };
     let rows = (0..sessions).flat_map(|session| {
         all.iter().map(move |policy| Row {
@@ -162,10 +163,10 @@ fn answer_compares_with_the_recorded_runs() {
     };
     assert_eq!(lead(0.63, 0.0), "Ship `p`: it costs 10% less than your recorded runs ($63, not $70; 95% interval 10% less).");
     let unproven = "It is not proven that `p` saves money: it costs as much as your recorded runs ($69.80, not $70.00; 95% interval \
-                    2% more to 2% less). The saving may be chance, because the interval includes none.";
+                    2% more to 2% less; 3% more to 3% less for your next 20 sessions). The saving may be chance, because the interval includes none.";
     assert_eq!(lead(0.698, 0.03), unproven);
     let same = "It is not proven that `p` saves money: it costs as much as your recorded runs (both $70; its interval is too wide to \
-                say how much). The saving may be chance, because the interval includes none.";
+                say how much; anything for your next 20 sessions). The saving may be chance, because the interval includes none.";
     assert_eq!(lead(0.69999, 2.0), same);
     assert_eq!(
         lead(0.701, 0.001),
@@ -226,6 +227,22 @@ fn answer_says_how_often_another_policy_wins() {
     );
     let few = answer(&super::screens::results(5, &both));
     assert!(!few.contains("halves"), "{few}");
+    let none = answer(&super::screens::results(5, &[policy("dear", 2.4, None, 0.8, 0.0)]));
+    assert!(none.ends_with(" No request would be refused. Too few sessions to be sure."), "{none}");
+}
+
+/// $100 and $70 in 30.4375 days, which is a month.
+#[test]
+fn answer_says_what_a_month_saves() {
+    let mut results = results(20, &[policy("p", 0.7, Some([0.6, 0.8]), 0.9, 0.0)]);
+    let recordings = Some(["2026-01-01T00:00:00Z", "2026-01-31T10:30:00Z"].map(str::to_owned));
+    results.dates = Some(Dates { recordings, prices: None });
+    assert!(!answer(&results).contains("a month"), "no session has a date");
+    let started = Some("2026-01-01T00:00:00Z".to_owned());
+    let recording = std::sync::Arc::new(Recording { started, ..Recording::default() });
+    results.rows.iter_mut().for_each(|row| row.recording = recording.clone());
+    let month = answer(&results);
+    assert!(month.contains("20 to 40% less; saves an estimated $30 a month at this rate)."), "{month}");
 }
 
 #[test]
@@ -239,7 +256,8 @@ fn answer_says_why_nothing_is_shipped() {
     let copied = |policy: &Policy| Policy { name: policy.name.clone(), ..*policy };
     let several = answer(&results(20, &[copied(broken), copied(overflowing), copied(dear)]));
     let expected = "Ship none of these 3 policies.\nWhy not: malformed requests: 1; requests that do not fit the window: 1; not \
-                    cheaper: 1. All 10 halves of the sessions and all 100 resamples give this answer.";
+                    cheaper: 1. All 10 halves of the sessions and all 100 resamples give this answer; but up to 14% of the next \
+                    sessions may be unlike these.";
     assert_eq!(several, expected);
     let nothing = answer(&results(20, &[policy("recorded", 0.7, None, 1.0, 0.0)]));
     assert!(

@@ -73,11 +73,13 @@ impl Results {
             row.values.sort_by_place(position);
         }
         for summary in &mut self.summary {
-            if let Some(id) = summary.values.ids().chain(summary.intervals.ids()).find(|id| !positions.contains_key(id)) {
+            let intervals = summary.intervals.ids().chain(summary.predictions.ids());
+            if let Some(id) = summary.values.ids().chain(intervals).find(|id| !positions.contains_key(id)) {
                 return Err(unknown(format!("the summary of policy {:?}", summary.policy), id));
             }
             summary.values.sort_by_place(position);
             summary.intervals.sort_by_place(position);
+            summary.predictions.sort_by_place(position);
         }
         Ok(())
     }

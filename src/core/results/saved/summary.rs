@@ -37,5 +37,6 @@ fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
         transcripts: transcripts.len(),
         values: columns.iter().map(|column| column.id.clone()).zip(totals).collect(),
         intervals: Intervals::default(),
+        predictions: Intervals::default(),
     })
 }

@@ -7,6 +7,9 @@ use crate::results::saved::Accumulator;
 
 use super::{LEVEL, Resamples, interval};
 
+/// Standard error of equal sessions, as a part of the total: what rounding leaves.
+const SAME: f64 = 1e-9;
+
 /// Part of a sum that rounding may leave where nothing is left.
 const NOTHING_LEFT: f64 = 1e-12;
 
@@ -69,13 +72,43 @@ impl Estimate {
     /// * Student's t with the standard error of the jackknife, and with the effective number of sessions minus 1 as the degrees of
     ///   freedom: if one session is most of a sample, the sample is small.
     pub fn interval(&self, resamples: &Resamples) -> Option<[f64; 2]> {
-        let standard_error = self.left_out.iter().map(|change| change * change).sum::<f64>().sqrt();
         let [low, high] = interval(resamples.t_statistics(&self.influences), LEVEL)?;
-        let freedom = (self.effective_sessions - 1.0).max(1.0);
-        let student = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf((1.0 + LEVEL) / 2.0);
-        let ends = [self.value - standard_error * high.max(student), self.value - standard_error * low.min(-student)];
+        let student = self.student(1.0)?;
+        Some(self.ends([-high.max(student), -low.min(-student)]))
+    }
+
+    /// Returns the interval of the total over the next sessions, as many as these: the union of two, like [`Self::interval`]. `None` if
+    /// these sessions do not differ, because then they do not say how far others may be.
+    ///
+    /// * Two resamples are these sessions and the next ones; their difference in standard errors of the first.
+    /// * Student's t, with √2 times the standard error: the totals of both are off (G. Hahn, *Factors for calculating two-sided
+    ///   prediction intervals*, Journal of the American Statistical Association 64, 1969). It has one degree of freedom less than the
+    ///   interval, because what is predicted was chosen for its values in these sessions.
+    pub fn prediction(&self, resamples: &Resamples) -> Option<[f64; 2]> {
+        if self.standard_error() <= SAME * self.value.abs() {
+            return None;
+        }
+        let [low, high] = interval(resamples.next_t_statistics(&self.influences), LEVEL)?;
+        let student = self.student(2.0)? * f64::sqrt(2.0);
+        Some(self.ends([low.min(-student), high.max(student)]))
+    }
+
+    /// Returns the quantile of Student's t for these sessions, if this number of quantities was taken from them.
+    fn student(&self, taken: f64) -> Option<f64> {
+        let freedom = (self.effective_sessions - taken).max(1.0);
+        Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf((1.0 + LEVEL) / 2.0))
+    }
+
+    /// Returns the standard error by the jackknife.
+    fn standard_error(&self) -> f64 {
+        self.left_out.iter().map(|change| change * change).sum::<f64>().sqrt()
+    }
+
+    /// Returns the ends of an interval that are this number of standard errors away, as far as they are possible.
+    fn ends(&self, [low, high]: [f64; 2]) -> [f64; 2] {
+        let standard_error = self.standard_error();
         let [least, most] = self.possible;
-        Some([ends[0].max(least), ends[1].min(most)])
+        [(self.value + standard_error * low).max(least), (self.value + standard_error * high).min(most)]
     }
 }
 
@@ -130,11 +163,56 @@ mod tests {
         assert!(low <= 4.0 - half + 1e-5 && high >= 4.0 + half - 1e-5 && low > 0.0 && high < 9.0, "{low} {high}");
     }
 
+    /// Next sessions that are as many: 4 ± √2 · 2.776 · √(17.5 ÷ 30), and the bootstrap's is not shorter.
+    #[test]
+    fn prediction_holds_that_of_student() {
+        let mean = Column::counted("a.mean", Unit::Usd, Direction::Lower, Aggregation::Mean, "A mean.");
+        let sessions: Vec<_> = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5].map(|value| (value, 1.0)).to_vec();
+        let estimate = Estimate::new(&mean, &added(&sessions)).expect("a total");
+        let resamples = Resamples::new(6, 2_000, 1);
+        let [low, high] = estimate.prediction(&resamples).expect("an interval");
+        let half = 2.776_445 * (2.0_f64 * 17.5 / 30.0).sqrt();
+        assert!(low <= 4.0 - half + 1e-5 && high >= 4.0 + half - 1e-5 && low > -1.0 && high < 9.0, "{low} {high}");
+        let equal = Estimate::new(&mean, &added(&[(2.0, 1.0); 6])).expect("a total");
+        assert_eq!((equal.prediction(&resamples), equal.interval(&resamples)), (None, Some([2.0, 2.0])));
+    }
+
+    /// Leaves each session out, writes each resample as a list of sessions, and compares it with the next list.
+    #[test]
+    fn prediction_equals_slow_computation() {
+        let sessions = [(1.0, 2.0), (5.0, 4.0), (3.0, 6.0), (0.5, 3.0), (2.0, 9.0)];
+        let resamples = Resamples::new(5, 400, 7);
+        let total = |of: &[(f64, f64)]| of.iter().map(|one| one.0).sum::<f64>() / of.iter().map(|one| one.1).sum::<f64>();
+        let without = |at: usize| [&sessions[..at], &sessions[at + 1..]].concat();
+        let changes: Vec<f64> = (0..5).map(|at| total(&sessions) - total(&without(at))).collect();
+        let influence = |at: usize| changes[at] * without(at).iter().map(|one| one.1).sum::<f64>() / 24.0;
+        let drawn = |resample: usize| -> Vec<f64> {
+            let times = |at: usize| resamples.counts(at)[resample] as usize;
+            (0..5).flat_map(|at| vec![influence(at); times(at)]).collect()
+        };
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        let error = |values: &[f64]| values.iter().map(|value| (value - sum(values) / 5.0).powi(2)).sum::<f64>().sqrt();
+        let compared = |at: usize| {
+            let (these, next) = (drawn(at), drawn((at + 1) % 400));
+            if these.iter().all(|value| *value == these[0]) { 0.0 } else { (sum(&next) - sum(&these)) / error(&these) }
+        };
+        let [low, high] = interval((0..400).map(compared), LEVEL).expect("resamples");
+        let freedom = 24.0_f64.powi(2) / (4.0 + 16.0 + 36.0 + 9.0 + 81.0) - 2.0;
+        let student = f64::sqrt(2.0) * StudentsT::new(0.0, 1.0, freedom).expect("a distribution").inverse_cdf(0.975);
+        let standard_error = changes.iter().map(|change| change * change).sum::<f64>().sqrt();
+        let slow = [low.min(-student), high.max(student)].map(|far| (11.5 / 24.0 + far * standard_error).max(0.0));
+        let fast = Estimate::new(&ratio(Unit::Ratio), &added(&sessions)).expect("a total").prediction(&resamples);
+        let [slow, fast] = [slow, fast.expect("an interval")].map(|ends| ends.map(|end| (end * 1e9).round()));
+        assert_eq!(slow, fast);
+    }
+
     #[test]
     fn intervals_hold_only_possible_values() {
         let resamples = Resamples::new(3, 200, 1);
         let ends = |unit, sessions: &[(f64, f64)]| Estimate::new(&ratio(unit), &added(sessions))?.interval(&resamples);
         assert_eq!(ends(Unit::Share, &[(0.0, 2.0), (4.0, 4.0), (3.0, 6.0)]), Some([0.0, 1.0]));
+        let estimate = Estimate::new(&ratio(Unit::Share), &added(&[(0.0, 2.0), (4.0, 4.0), (3.0, 6.0)])).expect("a total");
+        assert_eq!(estimate.prediction(&resamples), Some([0.0, 1.0]));
         assert_eq!(
             ends(Unit::Ratio, &[(0.0, 2.0), (4.0, 4.0), (3.0, 6.0)]).map(|[low, high]| (low, high > 1.0)),
             Some((0.0, true))

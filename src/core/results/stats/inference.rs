@@ -10,7 +10,7 @@ use crate::results::saved::{Accumulator, ComparisonRow, Results, Statistics, Sum
 
 use super::estimate::Estimate;
 use super::permutation::SignFlips;
-use super::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, SIGN_PATTERNS, Samples, holm};
+use super::{LEVEL, MIN_PREDICTING, MIN_SESSIONS, RESAMPLES, Resamples, SIGN_PATTERNS, Samples, holm};
 
 /// Fills in the intervals of the summary, the comparisons and the statistics. Does nothing with fewer than [`MIN_SESSIONS`] sessions.
 ///
@@ -31,11 +31,13 @@ pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u
     let infer_policy = |summary: &Summary| {
         let is_compared =
             summary.bound_of.is_none() && summary.policy != baseline && candidates.contains(&summary.policy.as_str());
-        let (mut intervals, mut comparisons) = (Vec::new(), Vec::new());
+        let (mut intervals, mut predictions, mut comparisons) = (Vec::new(), Vec::new(), Vec::new());
         for (column, baseline_sample) in columns.iter().zip(&baseline_samples) {
             let sample = ColumnSample::new(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
             let ends = sample.estimate.as_ref().and_then(|estimate| estimate.interval(&resampling.resamples));
             intervals.extend(ends.map(|ends| (column.id.clone(), ends)));
+            let next = sample.estimate.as_ref().and_then(|estimate| estimate.prediction(&resampling.resamples));
+            predictions.extend(next.map(|ends| (column.id.clone(), ends)));
             if is_compared && column.better != Direction::Neither {
                 comparisons.extend(resampling.compare(column, &sample, baseline_sample).map(|row| ComparisonRow {
                     policy: summary.policy.clone(),
@@ -44,11 +46,12 @@ pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u
                 }));
             }
         }
-        (Intervals::from_iter(intervals), comparisons)
+        (Intervals::from_iter(intervals), Intervals::from_iter(predictions), comparisons)
     };
-    let inferred: Vec<(Intervals, Vec<ComparisonRow>)> = results.summary.par_iter().map(infer_policy).collect();
-    for (summary, (intervals, comparisons)) in results.summary.iter_mut().zip(inferred) {
+    let inferred: Vec<(Intervals, Intervals, Vec<ComparisonRow>)> = results.summary.par_iter().map(infer_policy).collect();
+    for (summary, (intervals, predictions, comparisons)) in results.summary.iter_mut().zip(inferred) {
         summary.intervals = intervals;
+        summary.predictions = predictions;
         results.comparisons.extend(comparisons);
     }
     adjust_by_column(&mut results.comparisons);
@@ -72,6 +75,13 @@ fn adjust_by_column(comparisons: &mut [ComparisonRow]) {
 /// Returns the interval of a column's total, from what each session adds to it; `None` if fewer than [`MIN_SESSIONS`] have a value.
 pub fn total_interval(column: &Column, added: &[Option<Accumulator>], resamples: &Resamples) -> Option<[f64; 2]> {
     ColumnSample::new(column, added.to_vec()).estimate?.interval(resamples)
+}
+
+/// Returns the interval of a column's total over the next sessions, as many as these, from what each of these adds to it; `None` if
+/// fewer than [`MIN_PREDICTING`] have a value, or if they do not differ.
+pub fn predicted_interval(column: &Column, added: &[Option<Accumulator>], resamples: &Resamples) -> Option<[f64; 2]> {
+    let is_enough = added.iter().flatten().count() >= MIN_PREDICTING;
+    is_enough.then(|| Estimate::new(column, added))??.prediction(resamples)
 }
 
 /// Bootstrap resamples and swap patterns, the same for all policies and columns.

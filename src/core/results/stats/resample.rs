@@ -83,6 +83,19 @@ impl Resamples {
     /// Returns in each resample the sum of the sessions' values, divided by its standard error; the values sum to 0. It is 0 in a
     /// resample of equal values, which has no error.
     pub fn t_statistics(&self, values: &[f64]) -> Vec<f64> {
+        self.sums_and_errors(values).into_iter().map(|(sum, error)| if error > 0.0 { sum / error } else { 0.0 }).collect()
+    }
+
+    /// Returns for each resample how much larger the sum of the sessions' values is in the next resample, divided by the standard
+    /// error of its own. It is 0 where that has no error.
+    pub fn next_t_statistics(&self, values: &[f64]) -> Vec<f64> {
+        let drawn = self.sums_and_errors(values);
+        let next = drawn.iter().cycle().skip(1);
+        drawn.iter().zip(next).map(|((sum, error), (next, _))| if *error > 0.0 { (next - sum) / error } else { 0.0 }).collect()
+    }
+
+    /// Returns the sum of the sessions' values in each resample, and its standard error, which is 0 if its values are equal.
+    fn sums_and_errors(&self, values: &[f64]) -> Vec<(f64, f64)> {
         let (mut sums, mut squares) = (vec![0.0; self.resamples], vec![0.0; self.resamples]);
         let values = in_groups(values, |sum, value| *sum += value);
         for (counts, value) in self.counts.chunks_exact(self.resamples.max(1)).zip(values.iter()) {
@@ -92,11 +105,11 @@ impl Resamples {
                 *square += value * value * count;
             }
         }
-        let t_statistic = |(sum, square): (f64, f64)| {
+        let error = |(sum, square): (f64, f64)| {
             let variance = square - sum * sum / values.len() as f64;
-            if variance > SAME * square { sum / variance.sqrt() } else { 0.0 }
+            (sum, if variance > SAME * square { variance.sqrt() } else { 0.0 })
         };
-        sums.into_iter().zip(squares).map(t_statistic).collect()
+        sums.into_iter().zip(squares).map(error).collect()
     }
 }
 

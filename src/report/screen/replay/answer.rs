@@ -1,11 +1,9 @@
 //! The answer of a replay in sentences. It never flatters: it says what is not proven, what is refused and what is lost.
 
 use super::super::Prose;
-use super::{SAME, amounts, money, named, yardstick};
+use super::{SAME, amounts, money, named, promised, yardstick};
 use crate::analysis::limits::{Flaw, MAX_LOST};
-use crate::analysis::verdict::{
-    Choice, HarnessResults, HarnessVerdict, Standing, Ties, Verdict, Way, Winner, formats, ties, way,
-};
+use crate::analysis::verdict::{Choice, HarnessResults, HarnessVerdict, Promise, Standing, Verdict, Way, formats, promise, way};
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, grouped, value};
 use crate::results::Role;
@@ -28,7 +26,8 @@ fn of_harness(HarnessVerdict { part, verdict }: &HarnessVerdict) -> Option<Prose
     let beginning = Prose::default().name(format.as_str()).words(format!(", {}: ", plural(*sessions, "session")));
     let mut sentences = of_sessions(results, verdict).into_iter();
     let first = sentences.next()?;
-    let second = verdict.chosen().map(facts).or_else(|| sentences.next()).unwrap_or_default();
+    let rest = |chosen| joined(vec![promised::stability(results, verdict), facts(chosen, &promise(results, verdict, chosen))]);
+    let second = verdict.chosen().map(rest).or_else(|| sentences.next()).unwrap_or_default();
     let settings = chosen_settings(results, verdict, format).unwrap_or_default();
     Some(joined(vec![beginning.join(first), second, settings]))
 }
@@ -56,20 +55,27 @@ fn of_sessions(results: &Results, verdict: &Verdict) -> Vec<Prose> {
             "Nothing to choose from: only no compaction and the recorded session were replayed. Name policies with -p.",
         )];
     };
+    let promise = promise(results, verdict, first);
     let mut sentences = match verdict.choice {
         Choice::Ship => {
-            vec![Prose::new("Ship ").join(named(first.policy())).words(": it costs ").join(cost(first, verdict)).words(".")]
+            let cost = promised::cost(first, verdict, &promise);
+            vec![Prose::new("Ship ").join(named(first.policy())).words(": it costs ").join(cost).words(".")]
         }
-        Choice::Unproven => vec![unproven(results, first, verdict)],
+        Choice::Unproven => vec![unproven(results, first, verdict, &promise)],
         Choice::NoYardstick => vec![no_yardstick(first, verdict)],
         Choice::NoneFit | Choice::NothingToChoose => {
-            let mut sentences = none_fit(verdict);
-            let last = sentences.pop().into_iter().chain([stability(results, verdict)]).collect();
+            let mut sentences = none_fit(results, verdict);
+            let last = sentences.pop().into_iter().chain([promised::stability(results, verdict)]).collect();
             sentences.push(joined(last));
             return sentences;
         }
     };
-    sentences.extend([stability(results, verdict), recorded(first, verdict), kept(first), cheaper(first, verdict)]);
+    sentences.extend([
+        promised::stability(results, verdict),
+        recorded(first, verdict),
+        kept(first, &promise),
+        cheaper(first, verdict),
+    ]);
     vec![sentences.remove(0), joined(sentences)]
 }
 
@@ -80,12 +86,18 @@ fn joined(sentences: Vec<Prose>) -> Prose {
 
 /// `25% less than your recorded runs ($174, not $232; 95% interval 13 to 47% less)`
 pub fn cost(standing: &Standing, verdict: &Verdict) -> Prose {
+    cost_with(standing, verdict, Vec::new())
+}
+
+/// The cost with more notes in its parentheses.
+pub fn cost_with(standing: &Standing, verdict: &Verdict, promises: Vec<String>) -> Prose {
     let Some(ratio) = standing.cost_ratio() else { return Prose::new("an unknown amount") };
     let mut notes: Vec<String> = Vec::new();
     // Dollars leave out models without a known price, so they may say something else.
     let agrees = |(own, theirs): &(f64, f64)| (own / theirs - ratio).abs() < SAME;
     notes.extend(standing.dollars().filter(agrees).map(|(own, theirs)| amounts(own, theirs)));
     notes.extend(standing.interval.map(interval));
+    notes.extend(promises);
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
     Prose::new(change(ratio)).join(yardstick(verdict)).words(notes)
 }
@@ -100,44 +112,26 @@ fn change(ratio: f64) -> String {
     }
 }
 
-/// `95% interval 13 to 47% less`, `95% interval 4% more to 17% less`, `95% interval 10 to 31% more`
-fn interval([low, high]: [f64; 2]) -> String {
+/// `95% interval 13 to 47% less`
+fn interval(ends: [f64; 2]) -> String {
+    if is_too_wide(ends) {
+        "its interval is too wide to say how much".to_owned()
+    } else {
+        format!("95% interval {}", range(ends))
+    }
+}
+
+/// `13 to 47% less`, `4% more to 17% less`, `10 to 31% more`
+pub fn range([low, high]: [f64; 2]) -> String {
     let percent = |end: f64| grouped((end - 1.0).abs() * 100.0, 0);
     let is_same = |end: f64| (end - 1.0).abs() < SAME;
-    let ends = match (low < 1.0, high < 1.0) {
-        _ if is_too_wide([low, high]) => return "its interval is too wide to say how much".to_owned(),
+    match (low < 1.0, high < 1.0) {
         _ if is_same(low) && is_same(high) => "less than 0.5% away".to_owned(),
         (_, true) if percent(low) == percent(high) => format!("{}% less", percent(low)),
         (false, _) if percent(low) == percent(high) => format!("{}% more", percent(low)),
         (_, true) => format!("{} to {}% less", percent(high), percent(low)),
         (true, false) => format!("{}% more to {}% less", percent(high), percent(low)),
         (false, false) => format!("{} to {}% more", percent(low), percent(high)),
-    };
-    format!("95% interval {ends}")
-}
-
-/// `In 3 of 10 halves of the sessions `qwen-code` wins, in 1 none does; of 100 resamples, 31 have another winner.`
-fn stability(results: &Results, verdict: &Verdict) -> Prose {
-    let Some(Ties { halves, resamples, others }) = ties(results, verdict) else { return Prose::default() };
-    let elsewhere: usize = others.iter().map(|other| other.resamples).sum();
-    let in_halves: Vec<&Winner> = others.iter().filter(|other| other.halves > 0).collect();
-    let winner = |(at, other): (usize, &&Winner)| {
-        let times = if at == 0 {
-            format!("In {} of {halves} halves of the sessions ", other.halves)
-        } else {
-            format!("in {} ", other.halves)
-        };
-        let winner = other.policy.map_or_else(|| Prose::new("none of them"), named);
-        Prose::new(times).join(winner).words(" wins")
-    };
-    let list = in_halves.iter().enumerate().map(winner).reduce(|all, next| all.words(", ").join(next));
-    match (list, elsewhere) {
-        (None, 0) => Prose::new(format!("All {halves} halves of the sessions and all {resamples} resamples give this answer.")),
-        (None, _) => Prose::new(format!(
-            "All {halves} halves of the sessions give this answer, and {} of {resamples} resamples.",
-            resamples - elsewhere
-        )),
-        (Some(list), _) => list.words(format!("; {elsewhere} of {resamples} resamples have another winner.")),
     }
 }
 
@@ -162,33 +156,31 @@ pub fn is_too_wide([low, high]: [f64; 2]) -> bool {
     low < SAME || high > 4.0
 }
 
-fn unproven(results: &Results, first: &Standing, verdict: &Verdict) -> Prose {
+fn unproven(results: &Results, first: &Standing, verdict: &Verdict, promise: &Promise) -> Prose {
     let sessions = Samples::new(&results.rows).sessions();
     let why = if sessions < MIN_SESSIONS {
         format!(". {} cannot prove a saving: at least {MIN_SESSIONS} are needed.", plural(sessions, "session"))
     } else {
         ". The saving may be chance, because the interval includes none.".to_owned()
     };
+    let cost = promised::cost(first, verdict, promise);
     let beginning =
         if verdict.candidates().count() == 1 { "It is not proven that " } else { "Nothing is proven. The best of these, " };
     if verdict.candidates().count() == 1 {
-        return Prose::new(beginning)
-            .join(named(first.policy()))
-            .words(" saves money: it costs ")
-            .join(cost(first, verdict))
-            .words(why);
+        return Prose::new(beginning).join(named(first.policy())).words(" saves money: it costs ").join(cost).words(why);
     }
-    Prose::new(beginning).join(named(first.policy())).words(", costs ").join(cost(first, verdict)).words(why)
+    Prose::new(beginning).join(named(first.policy())).words(", costs ").join(cost).words(why)
 }
 
 /// `97.5% of the facts that the agent used again are still in context, 0.4% are lost for good.`
-fn facts(standing: &Standing) -> Prose {
+fn facts(standing: &Standing, promise: &Promise) -> Prose {
     let share = |id: &str| standing.summary.values.get(id);
     let percent = |share: f64| value(Unit::Share, Some(share));
     let facts = match (share(retention::HIT), standing.lost()) {
         (Some(hit), Some(lost)) => {
+            let next = promised::facts(promise);
             let mut text = format!(
-                "Of the facts that the agent used again, {} are still in context and {} are lost for good",
+                "Of the facts that the agent used again, {}{next} are still in context and {} are lost for good",
                 percent(hit),
                 percent(lost)
             );
@@ -203,12 +195,12 @@ fn facts(standing: &Standing) -> Prose {
 }
 
 /// The facts that it keeps, those at risk, and its requests: `… 5 of 2,141 requests would be refused.`
-fn kept(standing: &Standing) -> Prose {
+fn kept(standing: &Standing, promise: &Promise) -> Prose {
     let refused = match standing.refused() {
         0 => " No request would be refused.".to_owned(),
         refused => format!(" {} of {} requests would be refused.", count(refused), count(standing.requests())),
     };
-    facts(standing).words(at_risk(standing) + &refused)
+    facts(standing, promise).words(at_risk(standing) + &refused)
 }
 
 /// ` Of the 60 uses whose text it removed or summarised, 31.0% (95% interval 25.1 to 40.2%) are still in context, 3.0% are lost.`
@@ -262,11 +254,11 @@ fn trade(other: &Standing, first: &Standing) -> Prose {
     named(other.policy()).words(format!(" costs {saved} points less{kept}{proof}."))
 }
 
-fn none_fit(verdict: &Verdict) -> Vec<Prose> {
+fn none_fit(results: &Results, verdict: &Verdict) -> Vec<Prose> {
     let candidates: Vec<&Standing> = verdict.candidates().collect();
     if let [only] = candidates[..] {
         let sentence = Prose::new("Do not ship ").join(named(only.policy())).words(": ").join(flaws(only, verdict)).words(".");
-        return vec![sentence, kept(only)];
+        return vec![sentence, kept(only, &promise(results, verdict, only))];
     }
     let count_of = |flaw: Flaw| candidates.iter().filter(|standing| standing.flaws.first() == Some(&flaw)).count();
     let all = [
