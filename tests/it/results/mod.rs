@@ -1,3 +1,4 @@
 //! Intervals and tests of significance.
 
 pub mod inference;
+pub mod promises;
