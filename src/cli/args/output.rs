@@ -144,14 +144,22 @@ impl OutputArgs {
         self.out.is_none() && !captured::is_captured() && std::io::stdout().is_terminal()
     }
 
+    /// Whether the section of findings is asked for.
+    pub fn shows_findings(&self) -> bool {
+        self.show.iter().any(|section| section == "findings")
+    }
+
     /// Rejects a report of findings if findings were not checked: its output would look like a pass.
     pub fn needs_findings(&self, findings_checked: bool) -> Result<(), Failure> {
-        if self.report().shows_cases() && !findings_checked {
-            let name = self.report().name;
-            let message = format!("-o {name} shows findings, but none were checked; `replay --findings` checks them");
-            return Err(Failure::Usage(message));
+        let asked = match self.report() {
+            report if report.shows_cases() => format!("-o {}", report.name),
+            _ if self.shows_findings() => "--show findings".to_owned(),
+            _ => return Ok(()),
+        };
+        if findings_checked {
+            return Ok(());
         }
-        Ok(())
+        Err(Failure::Usage(format!("{asked} shows findings, but none were checked; `replay --findings` checks them")))
     }
 
     /// Rejects a report that the documents of a command do not have, before the command does its work.

@@ -22,6 +22,7 @@ use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::Transcripts;
+use crate::cli::output;
 use crate::cli::resources::{CommandResources, ProgramUse};
 use crate::cli::resume;
 use contexts::ContextsFile;
@@ -78,6 +79,7 @@ impl Replay {
         self.transcripts.or_sessions_here()?;
         self.output.must_show::<Results>("replay")?;
         self.file_uses().check()?;
+        self.findings |= self.output.shows_findings();
         self.output.needs_findings(self.findings)?;
         if self.fail_on.is_given() && !self.findings {
             return Err(Failure::Usage("--fail-on needs findings: add --findings".to_owned()));
@@ -118,6 +120,9 @@ impl Replay {
             results.requests = missed_requests(&loaded.study, &results, &self.transcripts.corpus()?);
         }
         self.output.document("replay", &results)?;
+        if self.output.shows_findings() && results.findings.is_empty() {
+            output::say("no findings: none of the known mistakes is in these replays");
+        }
         resources.say_repeated();
         end.map_err(|error| Failure::from(error).with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)

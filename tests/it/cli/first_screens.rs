@@ -47,3 +47,17 @@ fn a_sweep_says_what_needs_new_code() {
         "{summarised}"
     );
 }
+
+/// The screen recommends `--show findings`; only a replay can look for them.
+#[test]
+fn findings_that_are_shown_are_looked_for() {
+    let replay = ["replay", SHORT, "-p", "lcc-s08", "-q", "--show", "findings"];
+    let shown = run(replay).printed();
+    assert!(shown.contains("Findings") && shown == run([&replay[..], &["--findings"]].concat()).printed(), "{shown}");
+    let clean = run(["replay", "messages", "-p", "recorded", "-q", "--show", "findings"]);
+    let said = "no findings: none of the known mistakes is in these replays\n";
+    assert_eq!((clean.code, clean.stdout.as_str(), clean.stderr.as_str()), (0, "", said));
+    let sweep = run(["sweep", SHORT, "-p", "lcc-s08", "-q", "--show", "findings"]);
+    let said = "recompact: --show findings shows findings, but none were checked; `replay --findings` checks them\n";
+    assert_eq!((sweep.code, sweep.stderr.as_str()), (2, said));
+}
