@@ -39,6 +39,7 @@ use sha2::{Digest, Sha256};
 
 use super::escape::terminal;
 use super::{Layout, csv, json, screen};
+use crate::analysis::verdict::{by_harness, harness_verdicts};
 use crate::results::saved::Results;
 use series::PolicySeries;
 
@@ -59,7 +60,9 @@ const JS: &str = concat!(
 const NOTHING: &str = "Nothing was replayed";
 
 pub fn write(results: &Results) -> Vec<u8> {
-    let series = PolicySeries::new(results);
+    let parts = if results.sweep.is_none() { by_harness(results) } else { Vec::new() };
+    let harnesses = harness_verdicts(&parts);
+    let series = PolicySeries::new(results, &harnesses);
     let screen = screen::of_results(results, &Layout::default());
     let sections = sections::sections(results, &series);
     let front = scatter::draw(results, &series);
@@ -99,7 +102,7 @@ pub fn write(results: &Results) -> Vec<u8> {
                 main id="main" {
                     div class="opening" {
                         @match &screen {
-                            Some(screen) => (answer::answer(screen, results, &series.roles, |section| sections::anchor(section, &sections))),
+                            Some(screen) => (answer::answer(screen, results, (&series.roles, &harnesses), |section| sections::anchor(section, &sections))),
                             None => h1 { (NOTHING) },
                         }
                         @if let Some(front) = front {

@@ -9,6 +9,7 @@ use super::super::number_format;
 use super::super::screen::{Prose, Screen, change, money};
 use super::roles::Roles;
 use super::series::refused;
+use crate::analysis::verdict::{HarnessVerdict, Standing, Verdict};
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::results::Role;
 use crate::results::saved::{Results, Unit, Values};
@@ -23,14 +24,29 @@ fn prose(text: &Prose) -> Markup {
 }
 
 /// Draws the answer, its numbers, and what to check before it is trusted.
-pub fn answer(screen: &Screen, results: &Results, roles: &Roles, anchor: impl Fn(&str) -> Option<String>) -> Markup {
+/// There is one answer for each of several harnesses.
+pub fn answer(
+    screen: &Screen,
+    results: &Results,
+    (roles, harnesses): (&Roles, &[HarnessVerdict]),
+    anchor: impl Fn(&str) -> Option<String>,
+) -> Markup {
     let mut sentences = screen.answer.iter();
     html! {
         div class="card answer" {
             p class="lead" { (prose(&screen.scope)) }
-            @if let Some(first) = sentences.next() { h1 { (prose(first)) } }
-            @for sentence in sentences { p { (prose(sentence)) } }
-            (tiles(results, roles))
+            @if harnesses.is_empty() {
+                @if let Some(first) = sentences.next() { h1 { (prose(first)) } }
+                @for sentence in sentences { p { (prose(sentence)) } }
+                (numbers_of_all(results, roles))
+            } @else {
+                h1 { (format!("One answer for each of {} harnesses", harnesses.len())) }
+                @for (harness, sentence) in harnesses.iter().zip(sentences) {
+                    h2 { bdi { (terminal(&harness.part.format)) } }
+                    p { (prose(sentence)) }
+                    (numbers_of_harness(&harness.verdict, roles))
+                }
+            }
             (checks(screen, anchor))
         }
     }
@@ -60,13 +76,28 @@ struct Tile {
     today: Option<String>,
 }
 
+/// Draws the numbers of the policy that the answer for a harness names, over the sessions of this harness.
+fn numbers_of_harness(verdict: &Verdict, roles: &Roles) -> Markup {
+    let mut candidates = verdict.candidates();
+    let only = candidates.next().filter(|_| candidates.next().is_none());
+    let Some(chosen) = verdict.chosen().or(only) else { return Markup::default() };
+    let recorded = verdict.standings.iter().find(|standing| standing.summary.role() == Role::Recorded);
+    let yardstick = verdict.yardstick.policy.and_then(|policy| verdict.standing(policy));
+    let today = recorded.or(yardstick).filter(|today| today.policy() != chosen.policy());
+    tiles(&side(chosen), today.map(|today| (today.policy(), side(today))), roles)
+}
+
+fn side<'a>(standing: &Standing<'a>) -> Side<'a> {
+    (standing.cost_ratio(), &standing.summary.values)
+}
+
 /// Draws the numbers of the chosen policy beside those of the recorded session, else of the yardstick.
-fn tiles(results: &Results, roles: &Roles) -> Markup {
+fn numbers_of_all(results: &Results, roles: &Roles) -> Markup {
     let of = |policy: &str| roles.in_order.iter().find(|summary| summary.policy == policy).map(|summary| &summary.values);
     let mut candidates = roles.in_order.iter().map(|summary| summary.policy.as_str()).filter(|policy| roles.is_candidate(policy));
     // Of several policies of which none is fit, no one is better than the others.
     let only = candidates.next().filter(|_| candidates.next().is_none());
-    let chosen = roles.chosen.or(only);
+    let chosen = roles.only_chosen().or(only);
     let Some(chosen) = chosen else { return Markup::default() };
     let unchanged = results.sweep.as_ref().and_then(|sweep| sweep.configurations.iter().find(|row| row.policy == chosen));
     let unchanged = unchanged.map(|row| row.of.as_str()).filter(|of| *of != chosen);
@@ -74,15 +105,19 @@ fn tiles(results: &Results, roles: &Roles) -> Markup {
     let today = [unchanged, recorded, roles.yardstick].into_iter().flatten().find(|policy| of(policy).is_some());
     let today = today.filter(|today| *today != chosen);
     let side = |policy: &str| Some((roles.cost_ratio(policy), of(policy)?));
-    let (Some(own), name) = (side(chosen), today) else { return Markup::default() };
-    let today = today.and_then(side);
+    let Some(own) = side(chosen) else { return Markup::default() };
+    tiles(&own, today.and_then(|name| Some((name, side(name)?))), roles)
+}
+
+/// Draws numbers beside those of the policy that is used today.
+fn tiles(own: &Side, today: Option<(&str, Side)>, roles: &Roles) -> Markup {
     html! {
         dl class="tiles" {
-            @for tile in numbers(&own, today.as_ref()) {
+            @for tile in numbers(own, today.as_ref().map(|(_, side)| side)) {
                 div {
                     dt { (tile.name) }
                     dd { (tile.value) }
-                    @if let (Some(today), Some(name)) = (tile.today, name) { dd class="today" { (brief(name, roles)) ": " (today) } }
+                    @if let (Some((name, _)), Some(today)) = (today, tile.today) { dd class="today" { (brief(name, roles)) ": " (today) } }
                 }
             }
         }

@@ -215,11 +215,7 @@ impl<'a> TableColumn<'a> {
 /// Draws the row of a policy. Below its name is what it is, or why it must not be used.
 fn policy_row(summary: &Summary, series: &PolicySeries, columns: &[TableColumn]) -> Markup {
     let (policy, roles) = (summary.policy.as_str(), &series.roles);
-    let remark = match roles.flaw(policy) {
-        Some(flaw) => flaw,
-        None if roles.chosen == Some(policy) => roles.praise,
-        None => "",
-    };
+    let remark = roles.flaw(policy).map_or_else(|| roles.praise(policy), str::to_owned);
     html! {
         tr {
             th scope="row" data-v=(terminal(policy)) {
@@ -228,7 +224,7 @@ fn policy_row(summary: &Summary, series: &PolicySeries, columns: &[TableColumn])
                     @if let Some(style) = series.style(policy) { (sample(style)) }
                     (series.name(policy))
                 }
-                @if !remark.is_empty() { small { (remark) } }
+                @if !remark.is_empty() { small { (terminal(&remark)) } }
             }
             @for column in columns { (column.cell(summary, roles.is_candidate(policy))) }
         }

@@ -25,7 +25,8 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     let numbers = Numbers::new(results);
     let mut findings: Vec<&Finding> = results.findings.iter().collect();
     // The chosen policy's findings are what matters first.
-    findings.sort_by_key(|finding| (finding.policy.as_deref() != series.roles.chosen, finding.level));
+    findings
+        .sort_by_key(|finding| (!finding.policy.as_deref().is_some_and(|policy| series.roles.is_chosen(policy)), finding.level));
     findings.truncate(MAX_LISTED);
     let left_out = results.findings.len() - findings.len();
     let rows = html! {

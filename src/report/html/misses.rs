@@ -20,12 +20,12 @@ pub fn by_policy(results: &Results, series: &PolicySeries) -> Markup {
         }
     }
     // The chosen policy's lost facts are what matters first.
-    policies.sort_by_key(|policy| Some(*policy) != series.roles.chosen);
+    policies.sort_by_key(|policy| !series.roles.is_chosen(policy));
     let numbers = Numbers::new(results);
     html! {
         @for policy in &policies {
             @let own: Vec<&MissRow> = results.misses.iter().filter(|miss| miss.policy == *policy).collect();
-            details class="missed" data-p=[series.index_of(policy)] open[series.roles.chosen == Some(*policy)] {
+            details class="missed" data-p=[series.index_of(policy)] open[series.roles.is_chosen(policy)] {
                 summary { (series.name(policy)) " " small { (plural(own.len(), "lost fact")) } }
                 (list(&own, series, folder, &numbers))
             }

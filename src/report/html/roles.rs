@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::analysis::limits::Flaw;
 use crate::analysis::study::KEEP_ALL;
-use crate::analysis::verdict::{Choice, Standing, verdict};
+use crate::analysis::verdict::{Choice, HarnessVerdict, Standing, Verdict, verdict};
 use crate::metrics::metric::cost;
 use crate::report::screen::remark;
 use crate::results::Role;
@@ -12,10 +12,8 @@ use crate::results::saved::{Results, Summary, Sweep};
 
 /// The roles of all policies of the results.
 pub struct Roles<'a> {
-    /// The policy that the page recommends, or the best one if nothing is proven.
-    pub chosen: Option<&'a str>,
-    /// What the chosen policy is called.
-    pub praise: &'static str,
+    /// The policies that the answers name, each recommended, or the best one if nothing is proven; and what each is called.
+    chosen: Vec<(&'a str, String)>,
     /// What `cost.ratio` compares with.
     pub baseline: &'a str,
     /// What the answer compares costs with, and the costs as shares of its.
@@ -29,35 +27,40 @@ pub struct Roles<'a> {
 }
 
 impl<'a> Roles<'a> {
-    pub fn new(results: &'a Results) -> Self {
+    /// `harnesses` has one verdict for each harness, if there are several.
+    pub fn new(results: &'a Results, harnesses: &'a [HarnessVerdict<'a>]) -> Self {
         match &results.sweep {
             Some(sweep) => Self::of_sweep(results, sweep),
-            None => Self::of_replay(results),
+            None => Self::of_replay(results, harnesses),
         }
     }
 
     /// By the verdict: see the guide's page `verdict`.
-    fn of_replay(results: &'a Results) -> Self {
+    fn of_replay(results: &'a Results, harnesses: &'a [HarnessVerdict<'a>]) -> Self {
         let judged = verdict(results);
         let standings = || judged.iter().flat_map(|verdict| &verdict.standings);
         let candidates = || standings().filter(|standing| standing.role == Role::Candidate);
         let bounds = replayed(results).filter(|summary| standings().all(|standing| standing.policy() != summary.policy));
+        let named = |verdict: &Verdict<'a>| Some((verdict.chosen()?.policy(), praise(verdict.choice).to_owned()));
+        let of_harness = |HarnessVerdict { part, verdict }: &HarnessVerdict<'a>| {
+            named(verdict).map(|(policy, praise)| (policy, format!("{praise} for {}", part.format)))
+        };
+        let chosen: Vec<(&str, String)> = match harnesses {
+            [] => judged.as_ref().and_then(named).into_iter().collect(),
+            several => several.iter().filter_map(of_harness).collect(),
+        };
+        let is_chosen = |policy: &str| chosen.iter().any(|(name, _)| *name == policy);
         Self {
-            chosen: judged.as_ref().and_then(|verdict| verdict.chosen()).map(Standing::policy),
-            praise: match judged.as_ref().map(|verdict| verdict.choice) {
-                Some(Choice::Ship) => "recommended",
-                Some(Choice::NoYardstick) => "best of these",
-                _ => "best, but not proven",
-            },
             baseline: judged.as_ref().map_or(KEEP_ALL, |verdict| verdict.yardstick.study_baseline()),
             yardstick: judged.as_ref().and_then(|verdict| verdict.yardstick.policy),
             changes: standings().filter_map(|standing| Some((standing.policy(), standing.cost_ratio()?))).collect(),
             in_order: standings().map(|standing| standing.summary).chain(bounds).collect(),
             candidates: candidates().map(Standing::policy).collect(),
             unfit: candidates()
-                .filter(|standing| !standing.flaws.is_empty())
+                .filter(|standing| !standing.flaws.is_empty() && !is_chosen(standing.policy()))
                 .map(|standing| (standing.policy(), reason(standing)))
                 .collect(),
+            chosen,
             sweep: None,
         }
     }
@@ -75,9 +78,9 @@ impl<'a> Roles<'a> {
         };
         in_order.sort_by(|a, b| group(a).cmp(&group(b)).then(cost(a).total_cmp(&cost(b))));
         let refused = sweep.configurations.iter().filter(|row| !row.allowed);
+        let praise = if sweep.held_out > 0 || sweep.keeps_unchanged() { "recommended" } else { "best, but not confirmed" };
         Self {
-            chosen,
-            praise: if sweep.held_out > 0 || sweep.keeps_unchanged() { "recommended" } else { "best, but not confirmed" },
+            chosen: chosen.map(|policy| (policy, praise.to_owned())).into_iter().collect(),
             baseline: KEEP_ALL,
             yardstick: Some(KEEP_ALL),
             changes: replayed(results)
@@ -88,6 +91,30 @@ impl<'a> Roles<'a> {
             unfit: refused.map(|row| (row.policy.as_str(), "breaks a condition")).collect(),
             sweep: Some(sweep),
         }
+    }
+
+    /// Whether an answer names a policy.
+    pub fn is_chosen(&self, policy: &str) -> bool {
+        self.chosen.iter().any(|(chosen, _)| *chosen == policy)
+    }
+
+    /// What a policy is called that answers name; empty for all others.
+    pub fn praise(&self, policy: &str) -> String {
+        let praises = self.chosen.iter().filter(|(chosen, _)| *chosen == policy).map(|(_, praise)| praise.as_str());
+        praises.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What the chosen policies are called together.
+    pub fn praise_of_all(&self) -> &str {
+        match &self.chosen[..] {
+            [(_, praise)] => praise,
+            _ => "in the answer for a harness",
+        }
+    }
+
+    /// The policy that the only answer names.
+    pub fn only_chosen(&self) -> Option<&'a str> {
+        if let [(policy, _)] = &self.chosen[..] { Some(policy) } else { None }
     }
 
     /// The name of a policy for people: a configuration of a sweep is called by its settings.
@@ -124,10 +151,19 @@ impl<'a> Roles<'a> {
     /// CSS classes of a place that names a policy.
     pub fn class(&self, policy: &str) -> &'static str {
         match policy {
-            _ if Some(policy) == self.chosen => "chosen",
+            _ if self.is_chosen(policy) => "chosen",
             _ if self.unfit.contains_key(policy) => "unfit",
             _ => "",
         }
+    }
+}
+
+/// What the policy is called that an answer names.
+fn praise(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Ship => "recommended",
+        Choice::NoYardstick => "best of these",
+        _ => "best, but not proven",
     }
 }
 

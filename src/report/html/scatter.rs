@@ -61,7 +61,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Option<Figure> {
     let caption = caption(results, &dots, &window);
     Some(Figure {
         drawing: area("scatter", HEIGHT, "group", &name, &caption, &drawing),
-        legend: legend(&dots, results, &window, series.roles.praise),
+        legend: legend(&dots, results, &window, series.roles.praise_of_all()),
         caption,
         data: data_table(&dots, &tooltip_columns, name),
     })

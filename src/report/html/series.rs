@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::table_model::compare::keep_all_first;
 use super::roles::Roles;
+use crate::analysis::verdict::HarnessVerdict;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::Role;
 use crate::results::saved::{Column, Results, Values};
@@ -53,10 +54,10 @@ pub struct SeriesStyle<'a> {
 }
 
 impl<'a> PolicySeries<'a> {
-    pub fn new(results: &'a Results) -> Self {
+    pub fn new(results: &'a Results, harnesses: &'a [HarnessVerdict<'a>]) -> Self {
         let replayed = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
         let mut names: Vec<&str> = replayed.map(|summary| summary.policy.as_str()).collect();
-        let roles = Roles::new(results);
+        let roles = Roles::new(results, harnesses);
         let drawn = choose_drawn(results, &roles, &names);
         let tried = results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|tried| tried.policy.as_str());
         let mut known = HashSet::new();
@@ -148,7 +149,7 @@ fn choose_drawn<'a>(results: &'a Results, roles: &Roles, names: &[&'a str]) -> V
         None => names.iter().copied().filter(|name| roles.flaw(name).is_none()).collect(),
     };
     let rank = |name: &str| match name {
-        _ if Some(name) == roles.chosen => 0,
+        _ if roles.is_chosen(name) => 0,
         _ if Role::of(name).is_bound() => 1,
         _ if front.contains(name) => 2,
         _ => 3,

@@ -61,3 +61,18 @@ fn findings_that_are_shown_are_looked_for() {
     let said = "recompact: --show findings shows findings, but none were checked; `replay --findings` checks them\n";
     assert_eq!((sweep.code, sweep.stderr.as_str()), (2, said));
 }
+
+/// Over all sessions the policy costs more than the recorded runs; of the session of Codex alone it is the best.
+#[test]
+fn the_page_has_the_answers_of_the_screen() {
+    let replay = ["replay", "claude-code", "codex", "-p", "anthropic-clear", "--set", "clear.threshold=60k", "-q"];
+    let screen = run(replay).printed();
+    assert!(screen.contains("`codex`, 1 session: ") && screen.contains("`claude-code`, 2 sessions: "), "{screen}");
+    assert!(screen.lines().any(|line| line.starts_with("> anthropic-clear")), "{screen}");
+    let page = run([&replay[..], &["-o", "html"]].concat()).printed();
+    assert!(page.contains("<h1>One answer for each of 2 harnesses</h1>"));
+    // Of several policies that are not fit, none is better than the others: the other harness has no numbers.
+    assert_eq!(page.matches("<dl class=\"tiles\">").count(), 1);
+    assert!(page.contains("<small>best, but not proven for codex</small>"));
+    assert!(page.contains("The points are of the sessions of all harnesses together."));
+}

@@ -40,7 +40,6 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
     let known: HashSet<&str> = replayed.iter().map(|summary| summary.policy.as_str()).collect();
     let configurations: HashMap<&str, &ConfigurationRow> =
         results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|row| (row.policy.as_str(), row)).collect();
-    let recommended = series.roles.chosen;
     let others = results.sweep.iter().flat_map(|sweep| &sweep.configurations).filter(|row| !known.contains(row.policy.as_str()));
     let most_sessions = results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|row| row.sessions).max().unwrap_or(0);
     let held_out = results.sweep.as_ref().is_some_and(|sweep| sweep.held_out > 0);
@@ -61,7 +60,7 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
             class: class.to_owned(),
             mark: None,
             on_front: row.front,
-            recommended: recommended == Some(row.policy.as_str()),
+            recommended: series.roles.is_chosen(&row.policy),
             settings: row.settings.clone(),
             values: &row.values,
             cost_range: None,
@@ -86,7 +85,7 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
             class: style.map_or("other".to_owned(), |style| style.class.clone()),
             mark: Some(style.map_or(0, |style| style.mark)),
             on_front: configuration.is_some_and(|row| row.front),
-            recommended: recommended == Some(policy),
+            recommended: series.roles.is_chosen(policy),
             settings: configuration
                 .filter(|row| row.policy != row.of)
                 .map_or_else(|| parameters(results, policy), |row| row.settings.clone()),

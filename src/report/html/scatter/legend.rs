@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::super::super::number_format;
 use super::Dot;
 use super::window::Window;
+use crate::analysis::verdict::formats;
 use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
 
@@ -75,7 +76,11 @@ pub fn caption(results: &Results, dots: &[Dot], window: &Window) -> String {
     let what = match &results.sweep {
         Some(sweep) => of_sweep(sweep, dots),
         None => {
-            format!("Point at a policy to see its values; click it, or press Enter, to highlight it on the whole page.{front}")
+            let together =
+                if formats(results).len() > 1 { " The points are of the sessions of all harnesses together." } else { "" };
+            format!(
+                "Point at a policy to see its values; click it, or press Enter, to highlight it on the whole page.{front}{together}"
+            )
         }
     };
     what + &edge
