@@ -8,7 +8,7 @@ use super::{Check, Screen, Step, fit};
 
 const CHECKS: &str = "Check before you trust it";
 const NEXT: &str = "Next";
-/// Fewest checks that stay if the screen is too long.
+/// Fewest checks that stay as long as rows of the table can go; one always stays.
 const MIN_CHECKS: usize = 2;
 /// Fewest rows of the table that stay.
 const MIN_ROWS: usize = 3;
@@ -24,6 +24,8 @@ pub fn draw(screen: &Screen, style: &Style, max_lines: usize) -> Vec<u8> {
             checks -= 1;
         } else if too_many > 0 && rows > MIN_ROWS.min(screen.table.model.rows.len()) {
             rows = rows.saturating_sub(too_many).max(MIN_ROWS);
+        } else if too_many > 0 && checks > 1 {
+            checks -= 1;
         } else {
             break text;
         }

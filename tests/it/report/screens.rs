@@ -256,8 +256,7 @@ fn answer_says_why_nothing_is_shipped() {
     let copied = |policy: &Policy| Policy { name: policy.name.clone(), ..*policy };
     let several = answer(&results(20, &[copied(broken), copied(overflowing), copied(dear)]));
     let expected = "Ship none of these 3 policies.\nWhy not: malformed requests: 1; requests that do not fit the window: 1; not \
-                    cheaper: 1. All 10 halves of the sessions and all 100 resamples give this answer; but up to 14% of the next \
-                    sessions may be unlike these.";
+                    cheaper: 1. All 10 halves of the sessions and all 100 resamples agree; but up to 14% of the next may be unlike these.";
     assert_eq!(several, expected);
     let nothing = answer(&results(20, &[policy("recorded", 0.7, None, 1.0, 0.0)]));
     assert!(

@@ -26,7 +26,7 @@ fn of_harness(HarnessVerdict { part, verdict }: &HarnessVerdict) -> Option<Prose
     let beginning = Prose::default().name(format.as_str()).words(format!(", {}: ", plural(*sessions, "session")));
     let mut sentences = of_sessions(results, verdict).into_iter();
     let first = sentences.next()?;
-    let rest = |chosen| joined(vec![promised::stability(results, verdict), facts(chosen, &promise(results, verdict, chosen))]);
+    let rest = |chosen| joined(vec![promised::stability(results, verdict), facts(chosen, None)]);
     let second = verdict.chosen().map(rest).or_else(|| sentences.next()).unwrap_or_default();
     let settings = chosen_settings(results, verdict, format).unwrap_or_default();
     Some(joined(vec![beginning.join(first), second, settings]))
@@ -172,26 +172,20 @@ fn unproven(results: &Results, first: &Standing, verdict: &Verdict, promise: &Pr
     Prose::new(beginning).join(named(first.policy())).words(", costs ").join(cost).words(why)
 }
 
-/// `97.5% of the facts that the agent used again are still in context, 0.4% are lost for good.`
-fn facts(standing: &Standing, promise: &Promise) -> Prose {
+/// `Of the facts that the agent used again, 97.5% are still in context and 0.4% are lost for good.` With a promise, it says as well
+/// where the first share will be, and what fetching costs.
+fn facts(standing: &Standing, promise: Option<&Promise>) -> Prose {
     let share = |id: &str| standing.summary.values.get(id);
-    let percent = |share: f64| value(Unit::Share, Some(share));
-    let facts = match (share(retention::HIT), standing.lost()) {
-        (Some(hit), Some(lost)) => {
-            let next = promised::facts(promise);
-            let mut text = format!(
-                "Of the facts that the agent used again, {}{next} are still in context and {} are lost for good",
-                percent(hit),
-                percent(lost)
-            );
-            if let Some(rereads) = share(cost::REREADS).filter(|usd| *usd >= SAME) {
-                text += &format!("; fetching the others again costs at most {}", money(rereads));
-            }
-            text + "."
-        }
-        _ => "No fact was used again, so it is not known what it loses.".to_owned(),
+    let Some((hit, lost)) = share(retention::HIT).zip(standing.lost()) else {
+        return Prose::new("No fact was used again, so it is not known what it loses.");
     };
-    Prose::new(facts)
+    let [hit, lost] = [hit, lost].map(|share| value(Unit::Share, Some(share)));
+    let next = promise.map(promised::facts).unwrap_or_default();
+    let rereads = share(cost::REREADS).filter(|usd| *usd >= SAME && promise.is_some());
+    let rereads = rereads.map(|usd| format!("; fetching the others again costs at most {}", money(usd))).unwrap_or_default();
+    Prose::new(format!(
+        "Of the facts that the agent used again, {hit}{next} are still in context and {lost} are lost for good{rereads}."
+    ))
 }
 
 /// The facts that it keeps, those at risk, and its requests: `… 5 of 2,141 requests would be refused.`
@@ -200,7 +194,7 @@ fn kept(standing: &Standing, promise: &Promise) -> Prose {
         0 => " No request would be refused.".to_owned(),
         refused => format!(" {} of {} requests would be refused.", count(refused), count(standing.requests())),
     };
-    facts(standing, promise).words(at_risk(standing) + &refused)
+    facts(standing, Some(promise)).words(at_risk(standing) + &refused)
 }
 
 /// ` Of the 60 uses whose text it removed or summarised, 31.0% (95% interval 25.1 to 40.2%) are still in context, 3.0% are lost.`

@@ -57,9 +57,9 @@ pub fn stability(results: &Results, verdict: &Verdict) -> Prose {
             let unlike = if unlike < FEW_UNLIKE {
                 String::new()
             } else {
-                format!("; but up to {percent}% of the next sessions may be unlike these")
+                format!("; but up to {percent}% of the next may be unlike these")
             };
-            Prose::new(format!("All {halves} halves of the sessions and all {resamples} resamples give this answer{unlike}."))
+            Prose::new(format!("All {halves} halves of the sessions and all {resamples} resamples agree{unlike}."))
         }
         (None, _) => Prose::new(format!(
             "All {halves} halves of the sessions give this answer, and {} of {resamples} resamples.",
