@@ -89,10 +89,14 @@ def test_ctrl_c_stops(tmp_path, codex):
     # Some seconds of work, also for a program that was optimised.
     policies = ["lcc-s06", "lcc-s08", "lcc-s08-late", "claude-code", "anthropic-clear", "observation-mask", "sliding-window"]
     seen = []
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+
+    def interrupt_at_first(*state):
+        seen.append(state)
+        if len(seen) == 1:
+            threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+
     with pytest.raises(KeyboardInterrupt):
-        recompact.replay(tmp_path, policies, jobs=1, progress=lambda *state: seen.append(state))
+        recompact.replay(tmp_path, policies, jobs=1, progress=interrupt_at_first)
     done, total, _ = seen[-1]
     assert done < total
 
