@@ -8,7 +8,7 @@ use crate::results::saved::{Recommendation, Results, Sweep, Values};
 use crate::util::text::plural;
 
 use super::recommend::{Member, recommendation};
-use super::rules::{is_replaced, rules};
+use super::rules;
 
 /// Recommends again, without the configurations that miss a default condition on the held-out sessions, or are not better there than the
 /// policy as it is. If none is left and the policy as it is may be kept, that is recommended; otherwise nothing is, and the first of them
@@ -22,9 +22,7 @@ pub fn confirm(sweep: &mut Sweep, held_out: &Results, conditions: &[Condition]) 
     let misses = |policy: &str| {
         let requests = total(policy, tokens::CALLS).map_or(0, |calls| calls as u64);
         let unchanged = |column: &str| total(sweep.only_policy()?, column);
-        let free = rules(requests, yardstick).filter(|rule| !is_replaced(rule.column(), conditions));
-        let missed = free.map(|rule| rule.missed_by(total(policy, rule.column()), unchanged(rule.column())));
-        missed.sum::<f64>() > 0.0
+        rules::missed(requests, yardstick, conditions, |column| total(policy, column), unchanged).any(|(_, by)| by > 0.0)
     };
     let mut failed: Vec<String> = Vec::new();
     let best = loop {

@@ -36,7 +36,7 @@ pub struct Against<'a> {
 }
 
 /// Returns the default conditions for sessions with this number of requests; `yardstick` is the `cost.ratio` of the yardstick there.
-pub fn rules(requests: u64, yardstick: Option<f64>) -> impl Iterator<Item = Rule> {
+fn rules(requests: u64, yardstick: Option<f64>) -> impl Iterator<Item = Rule> {
     limits(requests, yardstick).map(|limit| {
         let step = if UNSENDABLE.contains(&limit.column) { limit.most.max(f64::MIN_POSITIVE) } else { STEP };
         Rule { limit, step }
@@ -54,7 +54,7 @@ impl Rule {
     }
 
     /// Returns how far a total is from the condition, in steps; 0 if it meets it. `unchanged` is the total of the policy as it is.
-    pub fn missed_by(&self, total: Option<f64>, unchanged: Option<f64>) -> f64 {
+    fn missed_by(&self, total: Option<f64>, unchanged: Option<f64>) -> f64 {
         let Some(total) = total else { return 0.0 };
         let Limit { flaw, most, .. } = self.limit;
         let unchanged = match flaw {
@@ -67,9 +67,22 @@ impl Rule {
     }
 }
 
+/// Returns the default conditions on some sessions that the user does not replace, and by how many steps a policy misses each; 0 if it
+/// meets it. `total` and `unchanged` return the totals of the policy and of the policy as it is by column.
+pub fn missed<'a>(
+    requests: u64,
+    yardstick: Option<f64>,
+    conditions: &'a [Condition],
+    total: impl Fn(&str) -> Option<f64> + 'a,
+    unchanged: impl Fn(&str) -> Option<f64> + 'a,
+) -> impl Iterator<Item = (Rule, f64)> + 'a {
+    let free = rules(requests, yardstick).filter(|rule| !is_replaced(rule.column(), conditions));
+    free.map(move |rule| (rule, rule.missed_by(total(rule.column()), unchanged(rule.column()))))
+}
+
 /// Returns whether the user sets a condition of his own on a column. One on all malformed requests also replaces the one on those that
 /// the policy caused.
-pub fn is_replaced(column: &str, conditions: &[Condition]) -> bool {
+fn is_replaced(column: &str, conditions: &[Condition]) -> bool {
     let is_set = |column: &str| conditions.iter().any(|condition| condition.column == column);
     is_set(column) || column == broken::CAUSED && is_set(broken::REQUESTS)
 }

@@ -15,7 +15,7 @@ use super::candidate::{Candidate, TriedSpace};
 use super::criteria::Criteria;
 use super::halving::{Ranking, better_half, kept_count, rung_sizes};
 use super::objective::losses;
-use super::rules::{self, Against, Rule, rules};
+use super::rules::{self, Against, Rule};
 use super::sessions::{SessionId, SessionTable, Split};
 
 pub use self::outcome::SearchResult;
@@ -185,12 +185,11 @@ impl Search {
         let on_side = |side: fn(&Trial) -> &Measured, is_wanted: fn(&Rule) -> bool| {
             let total = move |trial: &Trial, column: &str| self.total(side(trial), column);
             let yardstick = self.yardstick().and_then(|yardstick| total(yardstick, cost::RATIO));
-            let free = rules(side(trial).requests, yardstick).filter(|rule| !rules::is_replaced(rule.column(), conditions));
-            let missed = free.filter(is_wanted).map(|rule| Missed {
-                column: rule.column(),
-                by: rule.missed_by(total(trial, rule.column()), unchanged.and_then(|unchanged| total(unchanged, rule.column()))),
-            });
-            missed.collect::<Vec<_>>()
+            let own = move |column: &str| total(trial, column);
+            let unchanged = move |column: &str| total(unchanged?, column);
+            let missed = rules::missed(side(trial).requests, yardstick, conditions, own, unchanged);
+            let wanted = missed.filter(|(rule, _)| is_wanted(rule));
+            wanted.map(|(rule, by)| Missed { column: rule.column(), by }).collect::<Vec<_>>()
         };
         let by_default = [on_side(|trial| &trial.develop, |_| true), on_side(|trial| &trial.held_out, Rule::holds_everywhere)];
         let all = of_user.into_iter().chain(guess).chain(by_default.concat());

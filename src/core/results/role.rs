@@ -47,6 +47,11 @@ impl Role {
         }
     }
 
+    /// What a policy is called where names are plain text: by its role, or by its name.
+    pub fn name_of(policy: &str) -> &str {
+        Self::of(policy).words().unwrap_or(policy)
+    }
+
     fn of_row(policy: &str, bound_of: Option<&String>) -> Self {
         if bound_of.is_some() { Self::Oracle } else { Self::of(policy) }
     }

@@ -120,10 +120,9 @@ impl<'a> Roles<'a> {
     /// The name of a policy for people: a configuration of a sweep is called by its settings.
     pub fn label<'b>(&self, policy: &'b str) -> &'b str {
         match Role::of(policy) {
-            Role::KeepAll => "no compaction",
-            Role::Recorded => "your recorded runs",
             Role::DropAll => "lower bound",
-            _ => self.sweep.map_or(policy, |sweep| sweep.label(policy)),
+            Role::Candidate => self.sweep.map_or(policy, |sweep| sweep.label(policy)),
+            _ => Role::name_of(policy),
         }
     }
 

@@ -100,7 +100,7 @@ fn name(standing: &Standing, chosen: &[&str]) -> String {
         Tone::Unfit => "x",
         Tone::Plain | Tone::Reference => "\u{a0}",
     };
-    format!("{mark}\u{a0}{}", standing.summary.role().words().unwrap_or(standing.policy()))
+    format!("{mark}\u{a0}{}", Role::name_of(standing.policy()))
 }
 
 fn share(standing: &Standing, column: &str) -> String {

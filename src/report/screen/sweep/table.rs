@@ -132,7 +132,7 @@ fn numbers(
 /// What the changes of the cost are against.
 fn yardstick_words(view: &View) -> String {
     let policy = view.verdict.yardstick.policy.unwrap_or(view.verdict.yardstick.study_baseline());
-    Role::of(policy).words().unwrap_or(policy).to_owned()
+    Role::name_of(policy).to_owned()
 }
 
 /// What the shares of the column `choice` are.
