@@ -38,6 +38,8 @@ pub struct ExportRequest<'a> {
     pub window: Option<u64>,
     /// Context windows of the sessions that the policy was chosen on; empty if they are not known.
     pub windows: &'a [SessionsWindow],
+    /// Where the policy comes from, in sentences; empty if there is no more to say.
+    pub origin: &'a str,
     /// Write the rest if the harness cannot be given everything, and list what is left out.
     pub partial: bool,
 }

@@ -9,7 +9,7 @@
 //! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
 //!   the same requests;
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
-//! - [`mod@export`]: the numbers of a policy as the configuration of a harness;
+//! - [`mod@export`]: the numbers of a policy as the configuration of a harness; [`mod@recommended`]: those that results recommend;
 //! - [`gate`]: limits and a baseline for continuous integration;
 //! - [`probe`]: does a model need what [`retention`](crate::metrics::retention) says is gone? Asked by
 //!   [`questions`](probe::questions), or in bits by [`surprise`](probe::surprise);
@@ -27,6 +27,7 @@ pub mod limits;
 pub mod missed;
 pub mod policy_check;
 pub mod probe;
+pub mod recommended;
 pub mod resume;
 mod run;
 pub mod settings;

@@ -19,7 +19,7 @@ use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
 
 use super::limits::{Flaw, Limit, limits};
-pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_verdicts, way};
+pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_verdicts, way, way_with};
 pub use promise::{Promise, promise};
 pub use ties::{Ties, Winner, ties};
 pub use yardstick::Yardstick;

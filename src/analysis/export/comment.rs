@@ -15,7 +15,7 @@ pub fn comment(target: &Target, request: &ExportRequest, window: Option<u64>, le
     let mut lines = Vec::new();
     let mut add = |begin: &str, text: &str| add(&mut lines, begin, text);
     add("", &format!("{}: policy `{}`, written by recompact {VERSION}.", target.about, request.policy.name));
-    add("", &origin(request));
+    add("", format!("{} {}", origin(request), request.origin).trim_end());
     if let Some(window) = window {
         let of_sessions = match request.windows {
             [own] if request.window.is_none() => format!(", which {} had", plural(own.sessions, "session")),

@@ -22,7 +22,7 @@ fn exported(harness: &str, toml: &str, settings: &[&str], partial: bool) -> Resu
     let (policy, settings) = parsed(toml, settings);
     let tuned = before.tuned.as_ref();
     let windows = tuned.map_or(&[][..], |tuned| &tuned.windows);
-    export(&ExportRequest { harness, policy: &policy, tuned, changed: &settings, window: None, windows, partial })
+    export(&ExportRequest { harness, policy: &policy, tuned, changed: &settings, window: None, windows, origin: "", partial })
 }
 
 fn preset_toml(name: &str) -> &'static str {
@@ -260,7 +260,8 @@ fn several_windows_matter_only_for_sizes_that_depend_on_them() {
     let policy = parsed(&toml, &[]).0;
     let windows = &policy.tuned.as_ref().expect("tuned").windows;
     let (harness, policy) = ("codex", &policy);
-    let request = ExportRequest { harness, policy, tuned: None, changed: &[], window: Some(100_000), windows, partial: false };
+    let request =
+        ExportRequest { harness, policy, tuned: None, changed: &[], window: Some(100_000), windows, origin: "", partial: false };
     assert!(export(&request).expect("a window").body.contains("model_auto_compact_token_limit = 90000\n"));
 }
 

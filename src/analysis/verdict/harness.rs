@@ -78,28 +78,35 @@ pub enum Way<'v, 'a> {
 
 /// Returns how the users of the harness with this format get the chosen policy. `others` are those that they could have in its place,
 /// the best first.
-pub fn way<'v, 'a>(
+pub fn way<'v, 'a: 'v>(
     results: &Results,
     format: &str,
     chosen: &str,
-    mut others: impl Iterator<Item = &'v Standing<'a>>,
-) -> Way<'v, 'a>
-where
-    'a: 'v,
-{
-    if can_be_set(results, format, chosen) != Some(false) {
-        return Way::Settings;
-    }
-    Way::Code { best: others.find(|other| other.is_fit() && can_be_set(results, format, other.policy()) == Some(true)) }
+    others: impl Iterator<Item = &'v Standing<'a>>,
+) -> Way<'v, 'a> {
+    preset(format).map_or(Way::Settings, |preset| way_with(results, preset.name, chosen, others))
 }
 
-/// Whether the settings of the harness that recorded express a policy. `None` if no preset describes that harness, or if the results do
-/// not hold the text of the policy.
-pub(super) fn can_be_set(results: &Results, format: &str, policy: &str) -> Option<bool> {
-    let harness = preset(format)?.name;
+/// Returns how the users of a harness get the chosen policy, as [`way`] does. `harness` is its name or that of a form of its
+/// configuration.
+pub fn way_with<'v, 'a: 'v>(
+    results: &Results,
+    harness: &str,
+    chosen: &str,
+    mut others: impl Iterator<Item = &'v Standing<'a>>,
+) -> Way<'v, 'a> {
+    if can_be_set(results, harness, chosen) != Some(false) {
+        return Way::Settings;
+    }
+    Way::Code { best: others.find(|other| other.is_fit() && can_be_set(results, harness, other.policy()) == Some(true)) }
+}
+
+/// Whether the settings of a harness express a policy. `None` if the results do not hold the text of the policy.
+pub(super) fn can_be_set(results: &Results, harness: &str, policy: &str) -> Option<bool> {
     let text = results.policies.iter().find(|text| text.name == policy)?;
     let policy = Policy::parse(&text.toml, policy, &[]).ok()?;
     let (tuned, windows) = (policy.tuned.as_ref(), &[]);
-    let request = ExportRequest { harness, policy: &policy, tuned, changed: &[], window: None, windows, partial: false };
+    let request =
+        ExportRequest { harness, policy: &policy, tuned, changed: &[], window: None, windows, origin: "", partial: false };
     Some(policy.name == harness || export(&request).is_ok())
 }

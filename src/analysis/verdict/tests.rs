@@ -385,7 +385,8 @@ fn settings_of_a_harness_express_its_own_policies() {
     let mut results = Results { policies: vec![text("codex-cli", &[]), text("observation-mask", &[])], ..Results::default() };
     assert_eq!(can_be_set(&results, "codex", "codex-cli"), Some(true));
     assert_eq!(can_be_set(&results, "codex", "observation-mask"), Some(false));
-    assert_eq!(can_be_set(&results, "openai-chat", "codex-cli"), None, "no harness is known");
+    assert_eq!(way(&results, "openai-chat", "observation-mask", [].into_iter()), Way::Settings, "no harness is known");
+    assert_eq!(way(&results, "codex", "observation-mask", [].into_iter()), Way::Code { best: None });
     assert_eq!(can_be_set(&results, "codex", "other"), None, "no text is known");
     results.policies[1].toml = results.policies[0].toml.replace("codex-cli", "observation-mask");
     assert_eq!(can_be_set(&results, "codex", "observation-mask"), Some(true), "another name changes nothing");

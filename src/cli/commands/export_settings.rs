@@ -1,14 +1,15 @@
 //! `recompact export-settings`: the numbers of a policy as the configuration of a harness.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::StringValueParser;
 use recompact::analysis::export::{
     ExportError, ExportRequest, Exported, Target, export, export_nothing, target_names, targets, targets_of,
 };
-use recompact::analysis::spec::StudySpec;
-use recompact::engine::policy::{Policy, Setting, Tuning, preset};
+use recompact::analysis::recommended::{Recommended, RecommendedPolicy, recommended};
+use recompact::analysis::spec::{PolicySource, StudySpec};
+use recompact::engine::policy::{Policy, SessionsWindow, Setting, Tuning, preset};
 use recompact::engine::size::parse_tokens;
 use recompact::util::text::{plural, wrap};
 
@@ -19,6 +20,7 @@ use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::output;
 use crate::cli::resources::CommandResources;
+use crate::cli::saved_results;
 
 #[derive(Args)]
 pub struct ExportSettings {
@@ -31,6 +33,10 @@ pub struct ExportSettings {
     #[arg(short, long, value_name = "POLICY", hide_possible_values = true, requires = "harness",
         value_parser = suggesting(|| preset_names().collect(), StringValueParser::new()))]
     policy: Option<String>,
+    /// Write what these saved results recommend (`replay` or `sweep` with -o json), for the context window of their sessions; -p
+    /// names another of their policies
+    #[arg(long, value_name = "RESULTS.json", requires = "harness")]
+    from: Option<PathBuf>,
     /// Change a value of the policy by layer id: --set clear.threshold=50k
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true, requires = "harness",
         value_parser = setting(|written: &str| written.parse::<Setting>()))]
@@ -54,31 +60,64 @@ impl ExportSettings {
             return Ok(output::write(None, list().as_bytes())?);
         };
         let mut uses = FileUses::default();
-        self.policy.iter().for_each(|policy| uses.read("--policy", policy));
+        match &self.from {
+            Some(results) => uses.read("--from", results),
+            None => self.policy.iter().for_each(|policy| uses.read("--policy", policy)),
+        }
         uses.write("--out", self.out.as_deref());
         uses.check()?;
-        let named = self.policy_name(harness)?;
-        let (tuned, policy) = self.read(named)?;
-        let exported = self.export(harness, &policy, tuned.tuned.as_ref()).map_err(failure)?;
+        let exported = match &self.from {
+            Some(results) => self.export_results(harness, results)?,
+            None => {
+                let named = self.policy_name(harness)?;
+                let spec = StudySpec { policies: vec![named.into()], ..StudySpec::default() };
+                let sources = spec.sources(&CommandResources::default())?;
+                let source = sources.first().ok_or_else(|| Failure::Usage("--policy names no policy".to_owned()))?;
+                self.export(harness, source, (&[], ""))?
+            }
+        };
         if exported.syntax.comment_prefix().is_none() {
             exported.comment.iter().for_each(|line| output::say(&recompact::report::escape::terminal_lines(line)));
         }
         self.write(&exported)
     }
 
-    fn export(&self, harness: &str, policy: &Policy, tuned: Option<&Tuning>) -> Result<Exported, ExportError> {
-        if let Some(tuned) = tuned.filter(|tuned| tuned.keep && self.settings.is_empty()) {
-            return export_nothing(harness, &kept(tuned));
+    /// Exports the policy or the answer of saved results.
+    fn export_results(&self, harness: &str, file: &Path) -> Result<Exported, Failure> {
+        let failed = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
+        let results = saved_results::load(file).map_err(failed)?;
+        let recommended = recommended(&results, harness, self.policy.as_deref()).map_err(|error| failed(error.to_string()))?;
+        match recommended {
+            Recommended::Keep(why) => Ok(export_nothing(harness, &why).map_err(failure)?),
+            Recommended::Policy(RecommendedPolicy { name, toml, windows, origin }) => {
+                self.export(harness, &PolicySource { origin: name, text: toml }, (&windows, &origin))
+            }
         }
-        export(&ExportRequest {
-            harness,
-            policy,
-            tuned,
-            changed: &self.settings,
-            window: self.window,
-            windows: tuned.map_or(&[], |tuned| &tuned.windows),
-            partial: self.partial,
-        })
+    }
+
+    /// Exports a policy. The windows of its sessions are those of its file, or else `windows`.
+    fn export(
+        &self,
+        harness: &str,
+        source: &PolicySource,
+        (windows, origin): (&[SessionsWindow], &str),
+    ) -> Result<Exported, Failure> {
+        let parse = |settings: &[Setting]| Policy::parse(&source.text, &source.origin, settings);
+        let (before, policy) = (parse(&[])?, parse(&self.settings)?);
+        let tuned = before.tuned.as_ref();
+        if let Some(tuned) = tuned.filter(|tuned| tuned.keep && self.settings.is_empty()) {
+            return export_nothing(harness, &kept(tuned)).map_err(failure);
+        }
+        let of_file = tuned.map(|tuned| &tuned.windows[..]).filter(|windows| !windows.is_empty());
+        let mut windows = of_file.unwrap_or(windows).to_vec();
+        // Replays of another policy had another window.
+        if let Some(tokens) = policy.window.filter(|own| of_file.is_none() && windows.iter().any(|window| window.tokens != *own))
+        {
+            windows.push(SessionsWindow { tokens, sessions: 0 });
+        }
+        let (changed, window, partial) = (&self.settings[..], self.window, self.partial);
+        let windows = &windows[..];
+        export(&ExportRequest { harness, policy: &policy, tuned, changed, window, windows, origin, partial }).map_err(failure)
     }
 
     /// Returns the policy to write: the one that is named, or else the preset of the harness.
@@ -99,15 +138,6 @@ impl ExportSettings {
                 )))
             }
         }
-    }
-
-    /// Returns the policy as it is in its file, and with the settings.
-    fn read(&self, named: String) -> Result<(Policy, Policy), Failure> {
-        let spec = StudySpec { policies: vec![named.into()], ..StudySpec::default() };
-        let sources = spec.sources(&CommandResources::default())?;
-        let source = sources.first().ok_or_else(|| Failure::Usage("--policy names no policy".to_owned()))?;
-        let parse = |settings: &[Setting]| Policy::parse(&source.text, &source.origin, settings);
-        Ok((parse(&[])?, parse(&self.settings)?))
     }
 
     fn write(&self, exported: &Exported) -> Result<(), Failure> {

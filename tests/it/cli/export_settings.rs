@@ -100,6 +100,58 @@ fn what_a_sweep_saved_is_for_the_window_of_its_sessions() {
     assert!(changed.ends_with("\nmodel_auto_compact_token_limit = 206720\n"), "{changed}");
 }
 
+/// The session of Codex has a window of 258,400 tokens, of which nine tenths are 232,560; those of Claude Code have another one.
+#[test]
+fn saved_results_are_exported_for_the_sessions_of_the_harness() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let saved = |name: &str, arguments: &[&str]| {
+        let file = folder.path().join(name).to_str().expect("a plain path").to_owned();
+        assert_eq!(run([arguments, &["-q", "-o", "json", "--out", &file]].concat()).code, 0);
+        file
+    };
+    let replayed =
+        saved("two.json", &["replay", "claude-code", "codex", "-p", "anthropic-clear,codex-cli", "--set", "clear.threshold=60k"]);
+    let from = |arguments: &[&str]| export(&[arguments, &["--from", &replayed]].concat());
+    let named = from(&["--for", "codex", "-p", "codex-cli"]).printed();
+    assert!(named.ends_with("\nmodel_auto_compact_token_limit = 232560\n"), "{named}");
+    assert!(named.contains("# For a context window of 258400 tokens, which 1 session had;"), "{named}");
+    let best = from(&["--for", "codex"]).printed().replace("\n# ", " ");
+    assert!(
+        best.contains("`anthropic-clear` is the best, and it needs a change of code.\n") && !best.contains("\nmodel_"),
+        "{best}"
+    );
+    let none = from(&["--for", "claude-code"]);
+    assert_eq!((none.code, none.stdout.as_str()), (0, "{}\n"));
+    assert!(none.stderr.contains("Keep what you have: of the policies replayed on 2 sessions, none is fit"), "{}", none.stderr);
+    let other = from(&["--for", "anthropic"]);
+    assert!(other.code == 2 && other.stderr.contains("several harnesses (claude-code, codex), and none of them is `anthropic`"));
+    let unknown = from(&["--for", "codex", "-p", "codex-cl"]);
+    assert!(
+        unknown.code == 2 && unknown.stderr.contains("no policy `codex-cl`; did you mean `codex-cli`?"),
+        "{}",
+        unknown.stderr
+    );
+    let swept = saved(
+        "swept.json",
+        &[
+            "sweep",
+            "codex",
+            "-p",
+            "codex-cli",
+            "--set",
+            "auto.threshold=0.1*window,0.2*window",
+            "--maximize",
+            "tokens.saved",
+            "--where",
+            "cost.ratio <= 9",
+            "--where",
+            "kept.hard <= 100%",
+        ],
+    );
+    let swept = export(&["--for", "codex", "--from", &swept]).printed();
+    assert!(swept.ends_with("\nmodel_auto_compact_token_limit = 25840\n"), "{swept}");
+}
+
 #[test]
 fn a_file_is_written_and_none_is_replaced() {
     let folder = TempDir::new().expect("a temporary folder");
