@@ -126,7 +126,9 @@ fn parents(records: &[Record], threads: &Threads) -> Vec<Option<usize>> {
             let before = before.into_iter().flatten().filter(|parent| *parent < i).max();
             // A boundary continues its thread, even where what it names hangs on a message from before the boundary before it.
             let continues = |parent: &usize| {
-                let chain = iter::successors(Some(*parent), |record| parents[*record]);
+                // A broken record may name one that comes later.
+                let earlier = |record: &usize| parents[*record].filter(|before| before < record);
+                let chain = iter::successors(Some(*parent), earlier);
                 let message = chain.into_iter().find(|record| records[*record].is_conversation());
                 latest.is_none() || message >= latest
             };
