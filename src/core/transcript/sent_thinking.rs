@@ -85,12 +85,12 @@ fn stayed_before(conversation: &Conversation, call: usize) -> Option<bool> {
 }
 
 /// Returns the message that begins the turn of a response.
-fn turn_of(conversation: &Conversation, response: usize) -> usize {
+pub(super) fn turn_of(conversation: &Conversation, response: usize) -> usize {
     conversation.messages[..response].iter().rposition(|message| conversation.is_typed(message)).unwrap_or(0)
 }
 
 /// Returns the tokens of the thinking in these messages, or of the rest.
-fn tokens(conversation: &Conversation, messages: Range<usize>, of_thinking: bool) -> u64 {
+pub(super) fn tokens(conversation: &Conversation, messages: Range<usize>, of_thinking: bool) -> u64 {
     let blocks = conversation.messages[messages].iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
     let wanted = blocks.filter(|block| (block.kind == BlockKind::Thinking) == of_thinking);
     wanted.map(|block| block.recorded_tokens.unwrap_or(block.text().len() as u64 / BYTES_PER_TOKEN)).sum()

@@ -6,6 +6,7 @@
 
 use super::conversation::{BlockKind, Call, Compaction, Conversation, PairId, RecordedEdit, Thinking};
 use super::format::{Note, Reading};
+use super::sent_thinking;
 use crate::text::tokens::BYTES_PER_TOKEN;
 
 /// What triggered a recorded compaction that is not in the record.
@@ -83,11 +84,8 @@ fn thinking_that_left(conversation: &Conversation, drop: SilentDrop) -> u64 {
     if conversation.thinking != Thinking::Turn {
         return 0;
     }
-    let sent = &conversation.messages[..conversation.calls[drop.call].response];
-    let turn = sent.iter().rposition(|message| conversation.is_typed(message)).unwrap_or(0);
-    let blocks = sent[..turn].iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
-    let thinking = blocks.filter(|block| block.kind == BlockKind::Thinking);
-    thinking.map(|block| block.recorded_tokens.unwrap_or(block.text().len() as u64 / BYTES_PER_TOKEN)).sum()
+    let turn = sent_thinking::turn_of(conversation, conversation.calls[drop.call].response);
+    sent_thinking::tokens(conversation, 0..turn, true)
 }
 
 /// Returns the oldest results that are still in the context, as many as have the tokens that left.

@@ -1,4 +1,4 @@
-//! History that is not in a file: the first requests hold messages of which the file has nothing.
+//! History that is not in a file: the first recorded requests hold messages that the file does not have.
 //!
 //! In the conversation it is one message without text at the beginning, so that the next recorded compaction removes it, as it did. Its
 //! tokens follow from the usage.
