@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::conversation::{BlockKind, Compaction, Conversation, Thinking};
+use super::conversation::{BlockKind, Conversation, Thinking};
 use super::format::{Note, Reading};
 use crate::text::tokens::BYTES_PER_TOKEN;
 
@@ -27,9 +27,15 @@ pub struct Evidence {
 impl Evidence {
     /// Looks at every turn of a conversation.
     pub fn of(conversation: &Conversation) -> Self {
+        let (turns, edits) = (turns(conversation), Edits::of(conversation));
         let mut evidence = Self::default();
-        let turns = (1..conversation.calls.len()).filter_map(|call| stayed_before(conversation, call));
-        turns.for_each(|stayed| if stayed { evidence.stayed += 1 } else { evidence.left += 1 });
+        for (at, pair) in turns.windows(2).enumerate().filter(|(_, pair)| pair[0] != pair[1]) {
+            match stayed_before(conversation, at + 1, pair[0], &edits) {
+                Some(true) => evidence.stayed += 1,
+                Some(false) => evidence.left += 1,
+                None => {}
+            }
+        }
         evidence
     }
 
@@ -61,14 +67,28 @@ pub fn add_to(reading: &mut Reading) {
     }
 }
 
-/// Returns whether the thinking before a call stayed in its request; `None` if the call does not begin a turn, or does not show it.
-fn stayed_before(conversation: &Conversation, call: usize) -> Option<bool> {
+/// The message indices of the recorded edits of a conversation, in order.
+pub(super) struct Edits(Vec<usize>);
+
+impl Edits {
+    pub fn of(conversation: &Conversation) -> Self {
+        let mut indices: Vec<usize> = conversation.compactions.iter().map(|compaction| compaction.message_index).collect();
+        indices.sort_unstable();
+        Self(indices)
+    }
+
+    /// Returns whether an edit is recorded after `begin` to `end` messages, both included.
+    pub fn has_some(&self, begin: usize, end: usize) -> bool {
+        let first = self.0.partition_point(|index| *index < begin);
+        self.0.get(first).is_some_and(|index| *index <= end)
+    }
+}
+
+/// Returns whether the thinking before a call that begins a turn stayed in its request; `None` if the requests do not show it. `turn` is
+/// the message that began the turn before.
+fn stayed_before(conversation: &Conversation, call: usize, turn: usize, edits: &Edits) -> Option<bool> {
     let (previous, current) = (&conversation.calls[call - 1], &conversation.calls[call]);
-    let new = conversation.new_messages(call);
-    let begins_turn = conversation.messages[new.clone()].iter().any(|message| conversation.is_typed(message));
-    let turn = turn_of(conversation, previous.response);
-    let is_edit = |compaction: &Compaction| (turn..=current.response).contains(&compaction.message_index);
-    if !begins_turn || previous.model != current.model || conversation.compactions.iter().any(is_edit) {
+    if previous.model != current.model || edits.has_some(turn, current.response) {
         return None;
     }
     let size = |call: usize| {
@@ -78,15 +98,21 @@ fn stayed_before(conversation: &Conversation, call: usize) -> Option<bool> {
     let grown = size(call)? - size(call - 1)?;
     let thinking = |range: Range<usize>| tokens(conversation, range, true) as i64;
     let (sent, last) = (thinking(turn..previous.response), thinking(previous.response..previous.response + 1));
-    let text = tokens(conversation, previous.response..new.end, false) as i64;
+    let text = tokens(conversation, previous.response..current.response, false) as i64;
     // What a tokenizer makes of the text is not known better than to a half.
     let is_clear = sent + last >= MIN_TOKENS as i64 && sent + last >= text;
     is_clear.then_some(grown > text + (last - sent) / 2)
 }
 
-/// Returns the message that begins the turn of a response.
-pub(super) fn turn_of(conversation: &Conversation, response: usize) -> usize {
-    conversation.messages[..response].iter().rposition(|message| conversation.is_typed(message)).unwrap_or(0)
+/// Returns for each call the message that begins its turn: the last typed message before the response, or the first of all.
+pub(super) fn turns(conversation: &Conversation) -> Vec<usize> {
+    let mut turn = 0;
+    let of_call = |call| {
+        let typed = |message: &usize| conversation.is_typed(&conversation.messages[*message]);
+        turn = conversation.new_messages(call).rev().find(typed).unwrap_or(turn);
+        turn
+    };
+    (0..conversation.calls.len()).map(of_call).collect()
 }
 
 /// Returns the tokens of the thinking in these messages, or of the rest.

@@ -4,9 +4,11 @@
 //! The usage shows how much left, and not what. The oldest results are taken for it, because that is what harnesses clear; so the
 //! conversation counts as much as was sent, and the facts of these results are not in the context any more.
 
+use std::collections::HashSet;
+
 use super::conversation::{BlockKind, Call, Compaction, Conversation, PairId, RecordedEdit, Thinking};
 use super::format::{Note, Reading};
-use super::sent_thinking;
+use super::sent_thinking::{self, Edits};
 use crate::text::tokens::BYTES_PER_TOKEN;
 
 /// What triggered a recorded compaction that is not in the record.
@@ -41,9 +43,14 @@ pub fn add_to(reading: &mut Reading) {
 
 /// Adds what left without a word to the recorded compactions, and returns a note for each.
 pub fn add_to_conversation(conversation: &mut Conversation) -> Vec<Note> {
+    let drops = find(conversation);
+    if drops.is_empty() {
+        return Vec::new();
+    }
+    let mut results = OldResults::of(conversation);
+    let pairs: Vec<Vec<PairId>> = drops.iter().map(|drop| results.clear(conversation, *drop)).collect();
     let mut notes = Vec::new();
-    for drop in find(conversation) {
-        let pairs = oldest_results(conversation, drop);
+    for (drop, pairs) in drops.into_iter().zip(pairs) {
         let line = conversation.messages[conversation.calls[drop.call].response].line;
         notes.push(Note::info(line, text(conversation, drop, pairs.len())));
         conversation.compactions.push(Compaction {
@@ -55,8 +62,8 @@ pub fn add_to_conversation(conversation: &mut Conversation) -> Vec<Note> {
             summary_usage: None,
             line,
         });
-        conversation.compactions.sort_by_key(|compaction| compaction.message_index);
     }
+    conversation.compactions.sort_by_key(|compaction| compaction.message_index);
     notes
 }
 
@@ -67,51 +74,92 @@ fn find(conversation: &Conversation) -> Vec<SilentDrop> {
         .enumerate()
         .filter_map(|(index, call)| Some((index, call, call.billed().filter(|_| call.other_iterations.is_empty())?.request())))
         .collect();
+    let (edits, thinking) = (Edits::of(conversation), thinking_that_left(conversation));
     let of_pair = |pair: &[(usize, &Call, u64)]| {
         let [(previous, had, before), (call, has, after)] = [pair[0], pair[1]];
-        let drop = SilentDrop { previous, call, before, after };
-        let is_edited = |compaction: &Compaction| (had.response + 1..=has.response).contains(&compaction.message_index);
-        let is_same_model = had.model == has.model;
-        let explained = thinking_that_left(conversation, drop);
-        let shrank = before >= MIN_TOKENS && ((after + explained) as f64) < SHRUNK * before as f64;
-        (shrank && is_same_model && !conversation.compactions.iter().any(is_edited)).then_some(drop)
+        let shrank = before >= MIN_TOKENS && ((after + thinking[call]) as f64) < SHRUNK * before as f64;
+        let is_unexplained = had.model == has.model && !edits.has_some(had.response + 1, has.response);
+        (shrank && is_unexplained).then_some(SilentDrop { previous, call, before, after })
     };
     billed.windows(2).filter_map(of_pair).collect()
 }
 
-/// Returns the tokens of thinking that the replay has dropped at the beginning of a turn, now or before: some models drop it later.
-fn thinking_that_left(conversation: &Conversation, drop: SilentDrop) -> u64 {
+/// Returns for each call the tokens of thinking that the replay has dropped at the beginning of its turn, or before: some models drop it
+/// later.
+fn thinking_that_left(conversation: &Conversation) -> Vec<u64> {
     if conversation.thinking != Thinking::Turn {
-        return 0;
+        return vec![0; conversation.calls.len()];
     }
-    let turn = sent_thinking::turn_of(conversation, conversation.calls[drop.call].response);
-    sent_thinking::tokens(conversation, 0..turn, true)
+    let (mut turn, mut left) = (0, 0);
+    let before = |next: usize| {
+        left += sent_thinking::tokens(conversation, turn..next, true);
+        turn = next;
+        left
+    };
+    sent_thinking::turns(conversation).into_iter().map(before).collect()
 }
 
-/// Returns the oldest results that are still in the context, as many as have the tokens that left.
-fn oldest_results(conversation: &Conversation, drop: SilentDrop) -> Vec<PairId> {
-    let end = conversation.calls[drop.previous].response + 1;
-    let begin = conversation.compactions.iter().filter(|compaction| matches!(compaction.edit, RecordedEdit::Fold { .. }));
-    let begin = begin.map(|compaction| compaction.message_index).filter(|index| *index <= end).max().unwrap_or(0);
-    let cleared: Vec<PairId> = conversation.compactions.iter().filter_map(cleared).flatten().copied().collect();
-    let blocks =
-        || conversation.messages[begin..end].iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
-    let bytes: usize = blocks().map(|block| block.text().len()).sum();
-    let least = conversation.calls.iter().filter_map(Call::billed).map(|usage| usage.cache_read).filter(|read| *read > 0).min();
-    let per_byte = drop.before.saturating_sub(least.unwrap_or(0)) as f64 / bytes.max(1) as f64;
-    let per_byte = per_byte.clamp(0.5 * PER_BYTE, 2.0 * PER_BYTE);
-    let mut left = (drop.before - drop.after) as f64;
-    let mut pairs = Vec::new();
-    for block in blocks() {
-        if let BlockKind::ToolResult(pair) = block.kind
-            && left > 0.0
-            && !cleared.contains(&pair)
-        {
-            left -= block.text().len() as f64 * per_byte;
-            pairs.push(pair);
+/// The results of a conversation, while silent drops clear the oldest ones, one drop after another.
+struct OldResults {
+    /// Every result, with its message and its bytes of text.
+    results: Vec<(usize, PairId, usize)>,
+    /// Those before this one are not in the context any more.
+    next: usize,
+    cleared: HashSet<PairId>,
+    /// The message indices of the recorded folds, in order.
+    folds: Vec<usize>,
+    /// The bytes of text before each message, and of all.
+    bytes: Vec<usize>,
+    /// The least that a call read from the cache: system prompt and tools.
+    least_read: u64,
+}
+
+impl OldResults {
+    fn of(conversation: &Conversation) -> Self {
+        let compactions = &conversation.compactions;
+        let folds = compactions.iter().filter(|compaction| matches!(compaction.edit, RecordedEdit::Fold { .. }));
+        let mut folds: Vec<usize> = folds.map(|compaction| compaction.message_index).collect();
+        folds.sort_unstable();
+        let mut sum = 0;
+        let sums = conversation.messages.iter().map(|message| {
+            sum += message.blocks.iter().map(|id| conversation.block(*id).text().len()).sum::<usize>();
+            sum
+        });
+        let mut results = Vec::new();
+        for (at, message) in conversation.messages.iter().enumerate() {
+            for block in message.blocks.iter().map(|id| conversation.block(*id)) {
+                let BlockKind::ToolResult(pair) = block.kind else { continue };
+                results.push((at, pair, block.text().len()));
+            }
         }
+        let bytes = [0].into_iter().chain(sums).collect();
+        let reads = conversation.calls.iter().filter_map(Call::billed).map(|usage| usage.cache_read);
+        let least_read = reads.filter(|read| *read > 0).min().unwrap_or(0);
+        let cleared = compactions.iter().filter_map(cleared).flatten().copied().collect();
+        Self { results, next: 0, cleared, folds, bytes, least_read }
     }
-    pairs
+
+    /// Clears the oldest results that are still in the context, as many as have the tokens that left, and returns them.
+    fn clear(&mut self, conversation: &Conversation, drop: SilentDrop) -> Vec<PairId> {
+        let end = conversation.calls[drop.previous].response + 1;
+        let folds = self.folds.partition_point(|index| *index <= end);
+        let begin = folds.checked_sub(1).map_or(0, |last| self.folds[last]);
+        let per_byte = drop.before.saturating_sub(self.least_read) as f64 / (self.bytes[end] - self.bytes[begin]).max(1) as f64;
+        let per_byte = per_byte.clamp(0.5 * PER_BYTE, 2.0 * PER_BYTE);
+        let mut left = (drop.before - drop.after) as f64;
+        let mut pairs = Vec::new();
+        while let Some(&(message, pair, bytes)) = self.results.get(self.next)
+            && message < end
+            && left > 0.0
+        {
+            self.next += 1;
+            if message >= begin && self.cleared.insert(pair) {
+                left -= bytes as f64 * per_byte;
+                pairs.push(pair);
+            }
+        }
+        pairs
+    }
 }
 
 fn cleared(compaction: &Compaction) -> Option<&Vec<PairId>> {

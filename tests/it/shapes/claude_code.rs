@@ -118,6 +118,39 @@ pub const SHAPES: &[Shape] = &[
         },
     },
     Shape {
+        name: "claude-code: results cleared by the provider",
+        size: 200,
+        files: |n| {
+            let cleared = |i| json!({"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": i}]});
+            one_file((0..n).flat_map(|i| changed(i, |message| message["context_management"] = cleared(i))))
+        },
+    },
+    Shape {
+        name: "claude-code: requests that shrink",
+        size: 200,
+        files: |n| {
+            one_file((0..n).flat_map(|i| {
+                changed(i, |message| {
+                    message["usage"]["cache_read_input_tokens"] = json!(if i % 2 == 0 { 100_000 } else { 50_000 })
+                })
+            }))
+        },
+    },
+    Shape {
+        name: "claude-code: turns with thinking",
+        size: 200,
+        files: |n| {
+            let thinking =
+                json!([{"type": "thinking", "thinking": text(0, 2_400), "signature": "x"}, {"type": "text", "text": "Done."}]);
+            one_file((0..n).flat_map(|i| {
+                let parent = i.checked_sub(1).map(|i| id("a", i));
+                let [typed, mut response, _] = turn(i, parent);
+                response["message"]["content"] = thinking.clone();
+                [typed, response]
+            }))
+        },
+    },
+    Shape {
         name: "claude-code: summaries",
         size: 500,
         files: |n| {
@@ -239,6 +272,13 @@ fn result(i: usize) -> Value {
 /// Something typed, a call and its result; the last record is `r{i}`.
 fn turn(i: usize, parent: Option<String>) -> [Value; 3] {
     [user(&id("u", i), parent, &format!("Now file f{i}.rs.")), line(i, id("u", i), &id("m", i)), result(i)]
+}
+
+/// A turn with another response.
+fn changed(i: usize, change: impl Fn(&mut Value)) -> [Value; 3] {
+    let [typed, mut response, result] = turn(i, before(i));
+    change(&mut response["message"]);
+    [typed, response, result]
 }
 
 /// A turn of an agent of its own.

@@ -6,6 +6,7 @@
 //! Records name their parent: side chains, rewinds and edited prompts make the file a tree ([`threads`], [`tree`]). Records from before
 //! a compaction stay in the file ([`kept`], [`compaction`]). All of this is inferred from recordings; Anthropic does not document it.
 
+mod applied;
 mod attachment;
 mod compaction;
 mod kept;

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::kept::KeptTail;
 use super::messages::{OpenCompaction, PendingMessage, Reader};
-use crate::transcript::conversation::{BlockId, BlockKind, Compaction, Message, Origin, PairId, RecordedEdit};
+use crate::transcript::conversation::{BlockId, Compaction, Message, Origin, RecordedEdit};
 use crate::transcript::format::Note;
 
 impl Reader<'_> {
@@ -90,16 +90,7 @@ impl Reader<'_> {
         let edits: Vec<_> = edits.flat_map(|management| &management.applied_edits).collect();
         let uses = edits.iter().filter_map(|edit| edit.cleared_tool_uses).max().unwrap_or(0);
         let so_far = self.builder.so_far();
-        let begin = so_far.compactions.iter().filter(|compaction| matches!(compaction.edit, RecordedEdit::Fold { .. }));
-        let begin = begin.map(|compaction| compaction.message_index).max().unwrap_or(0);
-        let is_cleared = |pair: &PairId| {
-            let cleared =
-                |compaction: &Compaction| matches!(&compaction.edit, RecordedEdit::Clear { pairs } if pairs.contains(pair));
-            so_far.compactions.iter().any(cleared)
-        };
-        let blocks = so_far.messages[begin..].iter().flat_map(|message| &message.blocks).map(|id| so_far.block(*id).kind);
-        let results = blocks.filter_map(|kind| if let BlockKind::ToolResult(pair) = kind { Some(pair) } else { None });
-        let pairs: Vec<PairId> = results.take(uses).filter(|pair| !is_cleared(pair)).collect();
+        let pairs = self.applied.clear(so_far, uses);
         let Some(record) = records.first().map(|i| &self.records[*i]).filter(|_| !pairs.is_empty()) else { return };
         let message_index = so_far.calls.last().map_or(0, |call| call.response + 1);
         let line = record.line;

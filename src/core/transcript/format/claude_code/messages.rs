@@ -5,6 +5,7 @@ use std::mem;
 
 use serde_json::{Value, json};
 
+use super::applied::AppliedEdits;
 use super::kept::{self, KeptTail};
 use super::origin;
 use super::record::{Record, Type};
@@ -36,7 +37,7 @@ pub fn conversation(
     }
     let kept = kept::kept_tails(records, branch, threads);
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
-    let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };
+    let mut reader = Reader { records, content, builder, kept, kept_blocks, applied: AppliedEdits::default(), notes };
     let own = turns(records, branch);
     let line = branch.first().map_or(1, |first| records[*first].line);
     let unseen = first_request(records, &own, begins_outside(records, branch));
@@ -65,6 +66,8 @@ pub struct Reader<'a> {
     pub kept: HashMap<usize, KeptTail>,
     /// The blocks of kept records, by record: index of the message, and id of the block.
     pub kept_blocks: HashMap<usize, Vec<(usize, BlockId)>>,
+    /// What the provider cleared by itself.
+    pub applied: AppliedEdits,
     pub notes: &'a mut Vec<Note>,
 }
 
