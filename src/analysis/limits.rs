@@ -1,5 +1,8 @@
 //! The limits that a policy must keep to be shipped, for replays and for sweeps.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::metrics::metric::{broken, cost, overflow, retention};
 
 /// Largest share of the facts used again that a fit policy may lose for good. One in twenty is our choice: in recordings, policies that
@@ -10,7 +13,8 @@ pub const MAX_LOST: f64 = 0.05;
 pub const MAX_REFUSED: f64 = 0.005;
 
 /// Why a policy is not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Flaw {
     /// Its user cannot switch it on: the provider decides whether it acts.
     NotYours,

@@ -37,7 +37,7 @@ pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
 use recommend::add_file;
 pub(in crate::analysis) use recommend::{Member, minimax_choice};
-pub use rules::UNSENDABLE;
+pub use rules::{Against, UNSENDABLE, describe as describe_conditions};
 pub use run::{Continuation, SweepEnd, SweepRun, measure};
 pub use search::{Round, Search, SearchResult};
 pub use sessions::{SessionId, SessionTable, Split, TranscriptSize};

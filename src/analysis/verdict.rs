@@ -5,6 +5,7 @@
 //! its user typed. Of the fit policies, those whose saving is proven come first. Of these the compromise between cost and facts in
 //! context is chosen, as in a [sweep](super::sweep).
 
+mod decision;
 mod harness;
 mod promise;
 mod ties;
@@ -19,6 +20,7 @@ use crate::results::Role;
 use crate::results::saved::{Objective, Results, Summary};
 
 use super::limits::{Flaw, Limit, limits};
+pub use decision::{Decision, decision};
 pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_verdicts, way, way_with};
 pub use promise::{Promise, promise};
 pub use ties::{Ties, Winner, ties};

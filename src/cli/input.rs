@@ -281,6 +281,18 @@ impl Transcripts {
         pool.map_err(|error| Failure::Usage(format!("no threads could be started: {error}")))
     }
 
+    /// Returns how a run ends in which some transcripts could not be analysed and others were: that is success, and each of those left
+    /// out is named on standard error. With `--strict` it is a failure.
+    pub fn end(&self, end: Result<(), RunError>) -> Result<(), Failure> {
+        match end {
+            Err(RunError::Input(errors)) if !self.strict => {
+                errors.iter().for_each(|why| output::say(&format!("left out: {}", escape::terminal(why))));
+                Ok(())
+            }
+            end => Ok(end?),
+        }
+    }
+
     /// Prints skipped lines and files on standard error, and how many transcripts are left.
     fn print_skipped<T>(&self, processed: &Processed<T>) {
         let skipped = processed.skipped_lines.iter().chain(&processed.skipped_files);

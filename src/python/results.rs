@@ -83,6 +83,12 @@ impl StudyResults {
         Some((recommended.policy.clone(), recommended.toml.clone()))
     }
 
+    /// The answer of the first screen as JSON; None if nothing was replayed.
+    #[getter]
+    fn verdict(&self) -> Option<String> {
+        crate::report::answer::json(&self.results)
+    }
+
     /// The id, unit, better direction and meaning of each column.
     #[getter]
     fn columns(&self) -> Vec<(String, String, String, String)> {

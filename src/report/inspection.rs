@@ -19,6 +19,17 @@ const SHOWN: usize = 20;
 /// Bars of the sparkline in the growth column.
 const GROWTH: usize = 20;
 
+/// Version of the JSON.
+const VERSION: u64 = 2;
+
+#[derive(Serialize)]
+struct InspectionsJson<'a> {
+    /// Version 1 was the list of the conversations alone.
+    version: u64,
+    conversations: &'a [Inspection],
+    coverage: &'a Coverage,
+}
+
 /// All inspected conversations.
 pub struct Inspections {
     pub conversations: Vec<Inspection>,
@@ -47,7 +58,7 @@ impl Document for Inspections {
     }
 
     fn json(&self) -> Vec<u8> {
-        json::write(&self.conversations)
+        json::write(&InspectionsJson { version: VERSION, conversations: &self.conversations, coverage: &self.coverage })
     }
 }
 

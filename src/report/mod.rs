@@ -5,6 +5,7 @@
 //! or policies by name. Names and notes come from
 //! transcripts and may be hostile: every such text goes through [`escape`] before it is written.
 
+pub mod answer;
 pub mod audit;
 mod changes;
 pub mod ci;

@@ -1,5 +1,6 @@
 //! Results of a replay or a sweep as a document: its sections.
 
+use super::answer::AnsweredResults;
 use super::table_model::{
     calibration, compare, comparison, cost, cost_check, findings, growth, layers, left_out_transcripts, notes, quirks, retention,
     spending, summarizers, sweep,
@@ -59,7 +60,7 @@ impl Document for Results {
     }
 
     fn json(&self) -> Vec<u8> {
-        json::write(self)
+        json::write(&AnsweredResults::new(self))
     }
 }
 

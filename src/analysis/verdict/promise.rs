@@ -1,5 +1,8 @@
 //! What the answer promises for sessions to come, if they are like these.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::yardstick::{Intervals, seed};
 use super::{Standing, Verdict};
 use crate::metrics::metric::{cost, retention};
@@ -12,17 +15,20 @@ const LEAST_DAYS: f64 = 7.0;
 const DAYS_OF_A_MONTH: f64 = 365.25 / 12.0;
 
 /// Where the figures of a policy would be over the next sessions, as many as these.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Promise {
     /// Number of these sessions, and of the next ones.
     pub sessions: usize,
     /// The 95 % prediction interval of the cost, as a share of the yardstick's; `None` with fewer than three sessions, and if
     /// they do not differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<[f64; 2]>,
     /// That of the share of facts in context.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub facts: Option<[f64; 2]>,
     /// Dollars a month that are saved, at the rate at which these sessions came; negative if it costs more. `None` if not every
     /// session has a date, or if they are of fewer than seven days.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_a_month: Option<f64>,
 }
 

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::yardstick::{Intervals, seed};
 use super::{Choice, Standing, Verdict, guesses, judge};
@@ -22,24 +24,25 @@ const COLUMNS: [&str; 6] =
     [cost::RATIO, retention::HIT, retention::HARD, tokens::CALLS, broken::REQUESTS, overflow::FAILED_CALLS];
 
 /// How often each policy wins.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ties<'a> {
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Ties {
     /// Number of halves of the sessions, of as many random splits as two of them make.
     pub halves: usize,
     /// Number of resamples.
     pub resamples: usize,
     /// The others than the winner over all sessions, the most frequent first.
-    pub others: Vec<Winner<'a>>,
+    pub others: Vec<Winner>,
     /// Up to this share of sessions to come may be unlike all of these, whatever makes them unlike. If it were more, at least one of
     /// these would be, in 95 of 100 cases.
     pub unlike: f64,
 }
 
 /// How often another policy wins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Winner<'a> {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Winner {
     /// `None` if no policy is fit.
-    pub policy: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// In how many halves it wins.
     pub halves: usize,
     /// In how many resamples it wins.
@@ -48,7 +51,7 @@ pub struct Winner<'a> {
 
 /// Counts the winners over parts of the sessions. Each half is judged as if it were all sessions; in a resample, the proven savings
 /// are those of all sessions. Returns `None` with fewer than [`MIN_SESSIONS`] sessions, or if there is nothing to choose.
-pub fn ties<'a>(results: &'a Results, verdict: &Verdict<'a>) -> Option<Ties<'a>> {
+pub fn ties(results: &Results, verdict: &Verdict) -> Option<Ties> {
     let parts = Parts::new(results, verdict)?;
     let seed = seed(results);
     let halves = halves(parts.sessions, SPLITS, seed);
@@ -64,9 +67,10 @@ pub fn ties<'a>(results: &'a Results, verdict: &Verdict<'a>) -> Option<Ties<'a>>
     in_halves.iter().for_each(|winner| counts.entry(*winner).or_default().0 += 1);
     in_resamples.iter().for_each(|winner| counts.entry(*winner).or_default().1 += 1);
     counts.remove(&verdict.chosen().map(Standing::policy));
-    let winner = |(policy, (halves, resamples))| Winner { policy, halves, resamples };
+    let winner =
+        |(policy, (halves, resamples)): (Option<&str>, _)| Winner { policy: policy.map(str::to_owned), halves, resamples };
     let mut others: Vec<Winner> = counts.into_iter().map(winner).collect();
-    others.sort_by(|a, b| (b.halves, b.resamples).cmp(&(a.halves, a.resamples)).then(a.policy.cmp(&b.policy)));
+    others.sort_by(|a, b| (b.halves, b.resamples).cmp(&(a.halves, a.resamples)).then_with(|| a.policy.cmp(&b.policy)));
     let unlike = 1.0 - (1.0 - LEVEL).powf(1.0 / parts.sessions as f64);
     Some(Ties { halves: in_halves.len(), resamples: RESAMPLES, others, unlike })
 }

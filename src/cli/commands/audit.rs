@@ -56,7 +56,7 @@ impl Audit {
         let mut audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, trees.notes()))?;
         audit.coverage = coverage;
         self.output.document("audit", &audit)?;
-        end?;
+        self.transcripts.end(end)?;
         self.fail_on.check(&audit.findings)
     }
 }

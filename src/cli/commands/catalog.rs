@@ -297,7 +297,7 @@ const SCHEMAS: &[CatalogSchema] = &[
     CatalogSchema {
         name: "results",
         about: "the JSON Schema of results, which `-o json` writes; programs that read results can rely on it",
-        schema: recompact::results::saved::schema,
+        schema: recompact::report::answer::schema,
     },
 ];
 

@@ -47,6 +47,6 @@ impl Inspect {
         let mut conversations: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
         count_calls_once(&mut conversations);
         self.output.document("inspect", &Inspections { conversations, coverage })?;
-        Ok(end?)
+        self.transcripts.end(end)
     }
 }

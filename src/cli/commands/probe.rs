@@ -114,7 +114,7 @@ impl Probe {
         let Some(model) = model else {
             let forecasts = probe::forecast(&cases).map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;
             self.output.document("probe", &DryRun { forecasts, coverage })?;
-            return Ok(end?);
+            return self.transcripts.end(end);
         };
         let limits = self.study_args.summarizers().models().limits();
         let progress = self.transcripts.question_progress(cases.len() as u64, limits);
@@ -124,7 +124,7 @@ impl Probe {
         let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
         let about = About { coverage, ..About::new(model.name(), plan) };
         self.output.document("probe", &S::results(about, left_out, &names, scored))?;
-        Ok(end?)
+        self.transcripts.end(end)
     }
 
     fn address(&self, purpose: Purpose) -> Result<Address, Failure> {

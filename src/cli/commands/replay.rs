@@ -105,7 +105,7 @@ impl Replay {
         let writes = [self.output.out(), self.contexts.as_deref()];
         let replayed = self.transcripts.process(&writes, |corpus, monitor| loaded.replay(corpus, monitor, hooks))?;
         if let Some(plan) = resources.plan {
-            replayed.without(|checkpoint| checkpoint.result.unanswered()).analysed()?.end?;
+            self.transcripts.end(replayed.without(|checkpoint| checkpoint.result.unanswered()).analysed()?.end)?;
             return self.output.write(plan.borrow().page(&loaded.study.prices).as_bytes());
         }
         let (mut results, end) = self.transcripts.install(|| loaded.results(replayed))??;
@@ -124,7 +124,7 @@ impl Replay {
             output::say("no findings: none of the known mistakes is in these replays");
         }
         resources.say_repeated();
-        end.map_err(|error| Failure::from(error).with_resume_hint(self.output.is_loadable()))?;
+        self.transcripts.end(end).map_err(|failure| failure.with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)
     }
 

@@ -98,7 +98,7 @@ impl Sweep {
             SweepEnd::Finished(results) => {
                 self.output.document("sweep", &*results)?;
                 self.save_recommended(&results)?;
-                Ok(measured.end?)
+                self.transcripts.end(measured.end)
             }
             SweepEnd::Stopped { saved, done, transcripts } => {
                 if keep_checkpoints {

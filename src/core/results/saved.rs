@@ -115,10 +115,10 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
     /// Ids of the findings that the study looked for; empty if it looked for none.
-    #[serde(alias = "looked_for", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "looked_for", default)]
     pub checked_findings: Vec<String>,
     /// Findings, ordered by transcript, then conversation, then policy.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub findings: Vec<Finding>,
     /// The replayed policies.
     #[serde(default)]
@@ -129,7 +129,7 @@ pub struct Results {
     #[serde(skip)]
     pub requests: Vec<ShownRequest>,
     /// The transcripts that were found but are not in these results, and why.
-    #[serde(default, skip_serializing_if = "Coverage::is_complete")]
+    #[serde(default)]
     pub coverage: Coverage,
     /// What `--resume` needs; `None` if the study is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]

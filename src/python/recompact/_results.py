@@ -120,6 +120,17 @@ class Results(Printable):
         recommended = self._native.recommended
         return recommended and Recommendation(*recommended)
 
+    @property
+    def verdict(self) -> dict[str, Any] | None:
+        """What to do, and why, as the field `verdict` of the JSON; None if nothing was replayed.
+
+        >>> import recompact
+        >>> recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"]).verdict["choice"]
+        'none-fit'
+        """
+        verdict = self._native.verdict
+        return verdict and json.loads(verdict)
+
     def total(self, policy: str, column: str) -> float | None:
         """Returns a policy's value of a column over all conversations."""
         return self._native.total(policy, column)

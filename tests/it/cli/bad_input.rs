@@ -83,7 +83,7 @@ fn awkward_fixtures_are_read_as_far_as_possible() {
         let inspected = run_unchanged(&fixtures(), &["inspect", file, "-o", "json", "--tokenizer", "chars/4"]);
         assert_eq!((inspected.code, inspected.stderr.as_str()), (0, said));
         let inspected: serde_json::Value = serde_json::from_str(&inspected.stdout).expect("JSON");
-        assert_eq!(inspected[0]["calls"], calls, "{file}");
+        assert_eq!(inspected["conversations"][0]["calls"], calls, "{file}");
         let replayed = run(["replay", file, "-p", "lcc-s08", "-p", "lcc-s08-late", "-o", "csv", "--tokenizer", "chars/4"]);
         assert_eq!((replayed.code, replayed.stderr.as_str(), replayed.stdout.lines().count()), (0, said, 9), "{file}");
         let strict = run(["replay", file, "-p", "lcc-s08", "--tokenizer", "chars/4", "--strict"]);
@@ -104,7 +104,7 @@ fn quiet_hides_skipped_lines_but_not_failures() {
     let ran = run(["inspect", "awkward/cut-off.jsonl", "--quiet"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let ran = run(["inspect", "awkward/cut-off.jsonl", "awkward/empty.jsonl", "--quiet"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (2, "recompact: awkward/empty.jsonl: the file is empty\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "left out: awkward/empty.jsonl: the file is empty\n"));
 }
 
 /// One message of 50 megabytes, and one line of the same length that is not JSON.
@@ -119,7 +119,7 @@ fn line_of_fifty_megabytes_is_read() {
     assert_eq!((ran.code, ran.stderr.lines().count()), (0, 1));
     assert!(ran.stderr.starts_with("long.jsonl:3: not valid JSON at column 1: "), "{}", ran.stderr);
     let inspected: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    assert_eq!(inspected[0]["tokens"]["typed"], long.len() / 4);
+    assert_eq!(inspected["conversations"][0]["tokens"]["typed"], long.len() / 4);
 }
 
 #[test]
@@ -162,11 +162,14 @@ fn missing_paths_are_refused() {
     // The rest is still printed.
     for paths in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
         let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv"]);
-        assert_eq!((ran.code, ran.stdout.lines().count()), (2, 2));
-        let said = "1 of 2 transcripts was read\nrecompact: b.jsonl: no such file or folder; ";
+        assert_eq!((ran.code, ran.stdout.lines().count()), (0, 2));
+        let said = "1 of 2 transcripts was read\nleft out: b.jsonl: no such file or folder; ";
         assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
         let ran = run_with(&[good], &["replay", paths[0], paths[1], "-p", "lcc-s08", "-o", "csv"]);
-        assert_eq!((ran.code, ran.stdout.lines().count()), (2, 7));
+        assert_eq!((ran.code, ran.stdout.lines().count()), (0, 7));
+        let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv", "--strict"]);
+        assert_eq!((ran.code, ran.stdout.lines().count()), (2, 2));
+        assert!(ran.stderr.contains("recompact: b.jsonl: no such file or folder; "), "{}", ran.stderr);
     }
 }
 
@@ -188,7 +191,7 @@ fn unreadable_file_is_refused() {
 
 #[test]
 fn inspect_reads_standard_input() {
-    let inspected = run_in(&fixtures(), ["inspect", "-", "-o", "json"], GOOD).json();
+    let inspected = run_in(&fixtures(), ["inspect", "-", "-o", "json"], GOOD).json()["conversations"].clone();
     assert_eq!((&inspected[0]["transcript"], &inspected[0]["calls"]), (&json!("-"), &json!(1)));
     assert_refused(&run_in(&fixtures(), ["inspect", "-"], b""), "recompact: -: the file is empty\n");
 }

@@ -15,7 +15,7 @@ const MINE: &str = "[[model]]\nnames = [\"claude-opus-4-6\"]\ninput = 1\noutput 
 
 fn usd(arguments: &[&str]) -> Value {
     let inspected = run(["inspect", SESSION, "-o", "json", "--tokenizer", "chars/4"].iter().chain(arguments)).json();
-    inspected[0]["recorded_usage"]["usd"].clone()
+    inspected["conversations"][0]["recorded_usage"]["usd"].clone()
 }
 
 #[track_caller]
@@ -106,7 +106,7 @@ fn inspection_reports_show_the_price() {
 fn calls_shared_by_branches_are_billed_once() {
     let calls = |branches: &str| -> Vec<Value> {
         let inspected = run(["inspect", "claude-code/repair.jsonl", "-o", "json", "--branches", branches]).json();
-        inspected.as_array().expect("a list").iter().map(|of| of["recorded_usage"]["calls"].clone()).collect()
+        inspected["conversations"].as_array().expect("a list").iter().map(|of| of["recorded_usage"]["calls"].clone()).collect()
     };
     assert_eq!((calls("last"), calls("all")), (vec![95.into()], vec![93.into(), 2.into()]));
 }

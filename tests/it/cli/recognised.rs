@@ -73,7 +73,7 @@ fn files_with_one_request_each_are_one_transcript() {
     write("1.json", go, yes);
     write("2.json", &[go, yes, r#"{"role":"user","content":"more"}"#].join(","), r#"{"role":"assistant","content":"done"}"#);
     let ran = run_in(folder.path(), ["inspect", ".", "-o", "json", "--strict"], b"");
-    let found = ran.json();
+    let found = ran.json()["conversations"].clone();
     let counts: Vec<_> =
         found.as_array().expect("conversations").iter().map(|one| (one["transcript"].as_str(), one["calls"].as_u64())).collect();
     assert_eq!(counts, [(Some("2.json"), Some(2))]);

@@ -78,7 +78,7 @@ fn names(arguments: &[&str]) -> Vec<String> {
     let listed =
         run([&["inspect", "claude-code", "codex", "--tokenizer", "chars/4", "-o", "json", "-q"], arguments].concat()).json();
     let name = |conversation: &serde_json::Value| conversation["transcript"].as_str().expect("a name").to_owned();
-    listed.as_array().expect("a list").iter().map(name).collect()
+    listed["conversations"].as_array().expect("a list").iter().map(name).collect()
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn limit_takes_the_newest_sessions_with_their_sub_agents() {
     age("work/middle.jsonl", 2);
     let names = |limit: &str| {
         let listed = machine.run(&format!("inspect . -q -o json --limit {limit}")).json();
-        listed.as_array().expect("a list").iter().map(|one| one["transcript"].to_string()).collect::<Vec<_>>()
+        listed["conversations"].as_array().expect("a list").iter().map(|one| one["transcript"].to_string()).collect::<Vec<_>>()
     };
     assert_eq!(names("1"), ["\"new/subagents/agent-1.jsonl\"", "\"new.jsonl\""]);
     assert_eq!(names("2").len(), 3);

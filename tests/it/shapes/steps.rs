@@ -44,6 +44,15 @@ const SQUARE_OUTPUT: [(&str, &str); 2] =
 /// of the history, and thinking leaves this one at every turn.
 const MADE_ANEW: (&str, &str) = ("thinking", "lcc-s06-java");
 
+/// The cases are looked at in this many parts: of each shape and of each run, every tenth case is in one.
+const PARTS: usize = 10;
+
+/// The part that is wanted: RECOMPACT_PART, from 0; without it, all are.
+fn part() -> Option<usize> {
+    let part = std::env::var("RECOMPACT_PART").ok().filter(|part| !part.is_empty());
+    part.map(|part| part.parse().expect("RECOMPACT_PART is a number from 0 to 9"))
+}
+
 /// What is done with each shape.
 struct Run {
     name: &'static str,
@@ -255,14 +264,19 @@ fn every_shape_is_linear() {
         assert!(!said.starts_with("error:"), "{name}: {said}");
     }
     let found_so_far = AtomicUsize::new(0);
-    let superlinear = shapes().into_par_iter().flat_map_iter(|shape| {
+    let part = part();
+    let superlinear = shapes().into_par_iter().enumerate().flat_map_iter(|(at, shape)| {
         let inputs = Inputs::new(*shape);
-        let is_wanted = |run: &&Run| {
+        let is_of_part = |run: usize| part.is_none_or(|part| (at + run) % PARTS == part);
+        let is_wanted = |&(run_at, run): &(usize, &Run)| {
             let case = (shape.name, run.name);
-            !SQUARE_OUTPUT.contains(&case) && case != MADE_ANEW && format!("{}: {}", shape.name, run.name).contains(&wanted)
+            is_of_part(run_at)
+                && !SQUARE_OUTPUT.contains(&case)
+                && case != MADE_ANEW
+                && format!("{}: {}", shape.name, run.name).contains(&wanted)
         };
-        let is_enough = |_: &&Run| found_so_far.load(Ordering::Relaxed) < ENOUGH;
-        let found = runs.iter().filter(is_wanted).take_while(is_enough).filter_map(|Run { name, arguments }| {
+        let is_enough = |_: &(usize, &Run)| found_so_far.load(Ordering::Relaxed) < ENOUGH;
+        let found = runs.iter().enumerate().filter(is_wanted).take_while(is_enough).filter_map(|(_, Run { name, arguments })| {
             let why = Case { program, inputs: &inputs, arguments }.superlinear()?;
             Some(format!("{}: {name}: {why}", shape.name))
         });

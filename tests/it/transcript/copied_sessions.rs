@@ -38,8 +38,8 @@ fn replay_counts_resumed_session_once() {
 #[test]
 fn inspect_counts_calls_of_resumed_session_once() {
     let folder = resumed_session();
-    let both = run_in(folder.path(), ["inspect", ".", "-o", "json"], b"").json();
-    let whole = run_in(folder.path(), ["inspect", "whole.jsonl", "-o", "json"], b"").json();
+    let both = run_in(folder.path(), ["inspect", ".", "-o", "json"], b"").json()["conversations"].clone();
+    let whole = run_in(folder.path(), ["inspect", "whole.jsonl", "-o", "json"], b"").json()["conversations"].clone();
     let sum = |inspected: &Value, count: &str| -> u64 {
         let counts = inspected.as_array().expect("a list").iter().map(|one| one["recorded_usage"][count].as_u64().expect("a count"));
         counts.sum()

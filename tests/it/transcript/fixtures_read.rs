@@ -45,7 +45,7 @@ fn number(value: &Value) -> f64 {
 
 #[test]
 fn inspect_counts_every_fixture() {
-    let inspected = run(["inspect", "-o", "json"].into_iter().chain(FOLDERS)).json();
+    let inspected = run(["inspect", "-o", "json"].into_iter().chain(FOLDERS)).json()["conversations"].clone();
     let inspected = inspected.as_array().expect("a list");
     assert_eq!(inspected.len(), EXPECTED.len());
     for (found, (transcript, conversation, counts, compactions)) in inspected.iter().zip(EXPECTED) {
@@ -61,7 +61,7 @@ fn inspect_counts_every_fixture() {
 #[test]
 fn printed_and_json_twins_have_equal_tokens() {
     let twins = ["messages/repair.blocks.jsonl", "messages/repair.sdkrepr.jsonl"];
-    let inspected = run(["inspect", "-o", "json"].into_iter().chain(twins)).json();
+    let inspected = run(["inspect", "-o", "json"].into_iter().chain(twins)).json()["conversations"].clone();
     for same in ["calls", "messages", "turns", "tool_uses", "tool_results", "tokens", "growth", "largest_results"] {
         assert_eq!(inspected[0][same], inspected[1][same], "{same}");
     }

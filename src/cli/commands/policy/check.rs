@@ -69,7 +69,7 @@ impl Check {
         let checked: Vec<_> = policies.iter().zip(&sources).map(|(policy, source)| CheckedPolicy { policy, source }).collect();
         let checks = check(&checked, self.window, seen);
         self.output.document(COMMAND, &checks)?;
-        end?;
+        self.transcripts.end(end)?;
         match checks.count(Level::Warning) {
             0 => Ok(()),
             warnings => Err(Failure::Found(plural(warnings, "warning"))),

@@ -47,7 +47,7 @@ pub fn stability(results: &Results, verdict: &Verdict) -> Prose {
         } else {
             format!("in {} ", other.halves)
         };
-        let winner = other.policy.map_or_else(|| Prose::new("none of them"), named);
+        let winner = other.policy.as_deref().map_or_else(|| Prose::new("none of them"), named);
         Prose::new(times).join(winner).words(" wins")
     };
     let list = in_halves.iter().enumerate().map(winner).reduce(|all, next| all.words(", ").join(next));

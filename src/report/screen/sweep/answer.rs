@@ -4,7 +4,7 @@ use super::super::Prose;
 use super::super::replay::{cost, money, named, settings};
 use super::View;
 use crate::analysis::limits::Flaw;
-use crate::analysis::verdict::{Standing, formats, way};
+use crate::analysis::verdict::{Decision, Standing, decision, formats, way};
 use crate::metrics::metric::{self, broken, overflow, retention};
 use crate::report::number_format;
 use crate::results::saved::{ConfigurationRow, Objective, Recommendation, Unit};
@@ -40,10 +40,9 @@ fn taken(view: &View, best: &Recommendation) -> Prose {
     let costs = standing.filter(|_| has_yardstick).map(|standing| Prose::new("it costs ").join(cost(standing, &view.verdict)));
     let own = best.instead_of.as_deref().map(|own| Prose::new("it is better than ").name(own).words(" as it is"));
     let reasons = [costs, own].into_iter().flatten().reduce(|all, next| all.words(", and ").join(next));
-    let is_proven = standing.is_some_and(Standing::is_proven);
-    let first = match view.sweep.held_out {
-        0 => "Nothing is confirmed, because no session was held out. The best on these sessions is ",
-        _ if has_yardstick && !is_proven => "Nothing is proven, because the saving may be chance. The best of these is ",
+    let first = match decision(view.results, &view.verdict).0 {
+        Decision::Unconfirmed => "Nothing is confirmed, because no session was held out. The best on these sessions is ",
+        Decision::Unproven => "Nothing is proven, because the saving may be chance. The best of these is ",
         _ => "Take ",
     };
     let first = Prose::new(first).name(label);
