@@ -262,7 +262,7 @@ fn winners_of_halves_are_those_of_their_own_verdicts() {
     // Ten of ten sessions are like these with a probability of .05 if .7411 of all are.
     assert!((ties.unlike - 0.2589).abs() < 1e-4, "{}", ties.unlike);
     let even = &ties.others[0];
-    assert_eq!((even.policy, even.halves), (Some("even"), slow.count()));
+    assert_eq!((even.policy.as_deref(), even.halves), (Some("even"), slow.count()));
     // Halves with more odd sessions are as many as those with more even ones.
     assert_eq!(even.halves, 5);
     // In a resample with as many odd sessions as even ones, `even` costs no more only if the last session is not in it.

@@ -74,9 +74,10 @@ fn json_has_the_answer_of_the_screen() {
     let formats: Vec<&Value> = two["harnesses"].as_array().expect("answers").iter().map(|harness| &harness["format"]).collect();
     assert_eq!((&two["choice"], formats), (&json!("per-harness"), vec![&json!("claude-code"), &json!("codex")]));
 
-    let swept = &run_once(&SWEEP).json()["verdict"];
-    assert_eq!((&swept["choice"], &swept["conditions"][0]), (&json!("unconfirmed"), &json!("kept.hard <= 90%")));
-    assert!(swept["policy"].as_str().is_some_and(|policy| policy.starts_with("lcc-s08 ")), "{swept}");
+    let none = &run_once(&SWEEP).json()["verdict"];
+    assert_eq!((&none["choice"], &none["conditions"][0]), (&json!("none-fit"), &json!("kept.hard <= 90%")));
+    let swept = &run(["sweep", "codex", "-p", "lcc-s06", "--set", "micro.keep_recent=1,3", "-ojson"]).json()["verdict"];
+    assert_eq!((&swept["choice"], &swept["policy"]), (&json!("unconfirmed"), &json!("lcc-s06 micro.keep_recent=1")));
 }
 
 #[test]
