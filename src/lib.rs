@@ -163,7 +163,7 @@
 //! | a kind of finding | [`findings::FINDINGS`] |
 //! | a report | [`report::REPORTS`] |
 //! | a marker that a harness leaves in transcripts | [`analysis::audit::markers::MARKERS`] |
-//! | a pattern of a secret | [`analysis::audit::secrets::RULES`] |
+//! | a pattern of a secret | [`analysis::secrets::RULES`] |
 
 // The sources of the program and of the Python module import the library by its name.
 #[cfg(feature = "cli")]

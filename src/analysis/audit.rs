@@ -13,7 +13,7 @@ pub mod message_digest;
 pub mod persisted_outputs;
 pub mod place;
 pub mod reconstruct;
-pub mod secrets;
+mod secrets;
 mod sessions;
 mod totals;
 pub mod tree;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::secrets::Secrets;
 use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
 use crate::metrics::cost::outputs;
@@ -252,7 +253,13 @@ fn losses(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<C
         return Vec::new();
     }
     let references = References::new(conversation, tokens);
-    references.losses.iter().map(|loss| CompactionLoss::new(conversation, &references, loss)).collect()
+    let mut losses: Vec<CompactionLoss> =
+        references.losses.iter().map(|loss| CompactionLoss::new(conversation, &references, loss)).collect();
+    if losses.iter().any(|loss| !loss.nowhere_facts.is_empty()) {
+        let secrets = Secrets::of(conversation);
+        losses.iter_mut().flat_map(|loss| &mut loss.nowhere_facts).for_each(|fact| secrets.hide_fact(&mut fact.text));
+    }
+    losses
 }
 
 fn models(conversation: &Conversation) -> Vec<String> {

@@ -30,6 +30,7 @@ pub mod probe;
 pub mod recommended;
 pub mod resume;
 mod run;
+pub mod secrets;
 pub mod settings;
 pub mod show;
 pub mod spec;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::secrets::Secrets;
 use super::study::{Study, unanswered_message};
 use crate::engine::context::{Cause, Context};
 use crate::engine::journal::Request;
@@ -55,7 +56,19 @@ pub fn show(
     let (journal, _) = study.evaluate(&prepared, policy, &mut observer);
     match journal.unanswered.filter(|missing| missing.call <= call) {
         Some(missing) => Err(Unanswered(unanswered_message(&conversation.name, policy, &missing))),
-        None => Ok(shown.map(|shown| (shown, before))),
+        None => {
+            let hidden = |mut request: ShownRequest| {
+                request.parts.iter_mut().for_each(|part| hide(prepared.secrets(), part));
+                request
+            };
+            Ok(shown.map(|shown| (hidden(shown), before.map(hidden))))
+        }
+    }
+}
+
+fn hide(secrets: &Secrets, part: &mut ShownPart) {
+    for text in [&mut part.text].into_iter().chain(&mut part.recorded) {
+        *text = secrets.hidden(text);
     }
 }
 

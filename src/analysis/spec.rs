@@ -93,6 +93,9 @@ pub struct StudySpec {
     pub breaks: usize,
     /// Whether findings are detected; default: false, in a suite true.
     pub findings: bool,
+    /// Whether secrets in the transcripts are shown where results quote them; default: false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub show_secrets: bool,
     /// Whether the upper bound of retention is computed by linear programming; default: false.
     pub exact: bool,
     /// Whether the bounds keep-all and drop-all are replayed too; default: true, in a suite false.
@@ -154,6 +157,7 @@ impl Default for StudySpec {
             misses: LISTED,
             breaks: LISTED,
             findings: false,
+            show_secrets: false,
             exact: false,
             bounds: true,
             read: ReadSpec::default(),

@@ -89,6 +89,8 @@ pub struct Study {
     pub breaks: usize,
     /// Whether to detect findings.
     pub findings: bool,
+    /// Whether secrets stay where results quote transcripts.
+    pub show_secrets: bool,
     /// Random seed of the resamples of sessions.
     pub seed: u64,
 }
@@ -139,6 +141,7 @@ impl Study {
             max_residual: MAX_RESIDUAL,
             breaks: 0,
             findings: false,
+            show_secrets: false,
             seed: SEED,
         }
     }
@@ -232,7 +235,9 @@ impl Study {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
         let window = prepared.window.of(policy);
         prepared.with_replay_view(policy, (&journal, &retention, cost.as_ref()), window, |replay| {
-            findings::detect(transcript, replay)
+            let mut findings = findings::detect(transcript, replay);
+            prepared.hide_secrets(&mut findings);
+            findings
         })
     }
 

@@ -113,6 +113,7 @@ impl StudySpec {
             max_residual: self.max_residual,
             breaks: self.breaks,
             findings: self.findings,
+            show_secrets: self.show_secrets,
             seed: self.seed,
             ..Study::new(replayed)
         };

@@ -68,7 +68,7 @@ impl BaselineComparison<'_> {
         let mut compared = ComparedReplay { trace: Some(trace::line(policy, journal)), ..ComparedReplay::default() };
         if !Role::of(&policy.name).is_bound() {
             let source = (self.transcript, conversation);
-            totals.misses = retention::misses(study.misses, source, policy, &self.prepared.references, retention);
+            totals.misses = retention::misses(study.misses, source, policy, self.prepared, retention);
             if let Some(cost) = cost {
                 totals.breaks.add_cost(cost);
                 totals.costliest_breaks = costs::costliest_breaks(study.breaks, source, policy, cost);
@@ -90,6 +90,7 @@ impl BaselineComparison<'_> {
             compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
                 findings::detect(self.transcript, replay)
             });
+            self.prepared.hide_secrets(&mut compared.findings);
         }
         compared.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.cost.clone()).collect();
         let message = |missing| unanswered_message(&conversation.name, policy, missing);

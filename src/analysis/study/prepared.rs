@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 use std::sync::OnceLock;
 
+use crate::analysis::secrets::Secrets;
 use crate::engine::context::size_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{RecordedReplay, RecordedRequests, ReplaySetup};
 use crate::engine::replay_cache::ReplayCache;
 use crate::facts::references::References;
-use crate::findings;
+use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
 use crate::metrics::retention::Retention;
 use crate::metrics::retention::oracle::Instance;
@@ -29,6 +30,9 @@ pub struct Prepared<'a> {
     pub references: References,
     /// Instances for the bounds, by grain; built when the first policy needs them.
     pub(super) oracle_instances: [OnceLock<Instance>; 2],
+    /// The secrets of the conversation, for what quotes it; found when something does.
+    secrets: OnceLock<Secrets>,
+    show_secrets: bool,
     overhead: u64,
     pub(in crate::analysis) window: KnownWindow,
     pub(super) recorded: Option<RecordedRequests>,
@@ -54,11 +58,26 @@ impl<'a> Prepared<'a> {
             sizes,
             references,
             oracle_instances: Default::default(),
+            secrets: OnceLock::new(),
+            show_secrets: study.show_secrets,
             overhead,
             window: study.known_window(conversation),
             recorded,
             costs,
             shared,
+        }
+    }
+
+    /// Returns what is hidden where results quote the conversation.
+    pub(in crate::analysis) fn secrets(&self) -> &Secrets {
+        let find = || if self.show_secrets { Secrets::default() } else { Secrets::of(self.conversation) };
+        self.secrets.get_or_init(find)
+    }
+
+    /// Hides secrets in findings.
+    pub(super) fn hide_secrets(&self, findings: &mut [Finding]) {
+        if !findings.is_empty() {
+            self.secrets().hide_in_findings(findings);
         }
     }
 

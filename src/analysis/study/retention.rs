@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::analysis::secrets::Secrets;
 use crate::engine::journal::{Journal, Request};
 use crate::engine::policy::Policy;
 use crate::facts::references::{Placebo, Provenance, References};
@@ -16,6 +17,8 @@ use crate::metrics::retention::{Bounds, GroupTotals, Miss, OutcomeWeights, Reten
 use crate::results::saved::{KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
+
+use super::Prepared;
 
 /// Maximum number of other sessions for the placebo. Their median counts, because one of them may be a copy of the same
 /// session.
@@ -55,9 +58,10 @@ pub fn misses(
     most: usize,
     (transcript, conversation): (&str, &Conversation),
     policy: &Policy,
-    references: &References,
+    prepared: &Prepared,
     kept: &Retention,
 ) -> Vec<MissRow> {
+    let references = &prepared.references;
     let mut rows: Vec<(MissRow, &Miss)> = Vec::new();
     let mut row_of = HashMap::new();
     for missed in &kept.missed {
@@ -76,12 +80,21 @@ pub fn misses(
     rows.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
     // The text around a fact may be long, so it is searched for listed rows only.
     let listed = rows.into_iter().take(most);
-    listed.map(|(row, missed)| MissRow { context: text_around(conversation, references, missed), ..row }).collect()
+    let with_text = |(row, missed): (MissRow, &Miss)| {
+        let context = text_around(conversation, references, prepared.secrets(), missed);
+        let mut row = MissRow { context, ..row };
+        prepared.secrets().hide_fact(&mut row.fact);
+        row
+    };
+    listed.map(with_text).collect()
 }
 
 /// Returns the text around a missed fact in the block from which the agent had it.
-fn text_around(conversation: &Conversation, references: &References, missed: &Miss) -> String {
+fn text_around(conversation: &Conversation, references: &References, secrets: &Secrets, missed: &Miss) -> String {
     let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
+    if secrets.is_part(fact) {
+        return String::new();
+    }
     let text = match block.kind {
         // The string that contains it, not the JSON around it.
         BlockKind::ToolUse(_) => {
@@ -89,6 +102,8 @@ fn text_around(conversation: &Conversation, references: &References, missed: &Mi
         }
         _ => block.text(),
     };
+    // Before it is cut, because a cut secret is not found.
+    let text = secrets.hidden(&text);
     // The text need not contain the canonical form of a fact. Lines of a tool's input are counted string by string, so they
     // do not apply.
     let by_line = || {

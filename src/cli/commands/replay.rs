@@ -50,6 +50,9 @@ pub struct Replay {
     findings: bool,
     #[command(flatten)]
     fail_on: FailOn,
+    /// Show keys, tokens and passwords that the transcripts hold; without it, [secret] is in their place
+    #[arg(long)]
+    show_secrets: bool,
     /// Also compute the upper bound of facts that could have been kept, by linear programming, and an oracle that keeps single
     /// lines: slow on long sessions
     #[arg(long)]
@@ -143,6 +146,7 @@ impl Replay {
         spec.misses = self.misses;
         spec.breaks = self.breaks;
         spec.findings = self.findings;
+        spec.show_secrets = self.show_secrets;
         spec.exact = self.exact;
         spec.read = self.transcripts.read_spec();
         spec

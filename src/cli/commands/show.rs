@@ -34,6 +34,9 @@ pub struct Show {
     /// Show only the parts that hold this text, in the request or as recorded
     #[arg(long, value_name = "TEXT")]
     find: Option<String>,
+    /// Show keys, tokens and passwords that the transcripts hold; without it, [secret] is in their place
+    #[arg(long)]
+    show_secrets: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -50,6 +53,7 @@ impl Show {
         uses.check()?;
         let mut spec = self.study_args.spec();
         spec.bounds = false;
+        spec.show_secrets = self.show_secrets;
         spec.read = self.transcripts.read_spec();
         let models = Some(self.study_args.summarizers().models().factory());
         let programs = ProgramUse::Started(self.study_args.programs());

@@ -48,6 +48,8 @@ class Settings(TypedDict, total=False):
     breaks: int
     #: Whether findings are detected; default: False.
     findings: bool
+    #: Whether secrets in the transcripts are shown where results quote them; default: False.
+    show_secrets: bool
     #: Whether the upper bound of retention is computed by linear programming; default: False.
     exact: bool
     #: Whether the bounds keep-all and drop-all are replayed too; default: True.

@@ -22,6 +22,7 @@ pub mod readme;
 pub mod recognised;
 pub mod resume;
 pub mod saved_form;
+pub mod secrets;
 pub mod show;
 pub mod typed_input;
 pub mod which_sessions;
