@@ -8,6 +8,7 @@ mod processed;
 mod read;
 mod request_files;
 mod selection;
+mod waiting;
 
 use rayon::prelude::*;
 
@@ -25,12 +26,12 @@ pub trait Corpus: Sync {
     /// Returns the names of the transcripts, in the order of the results. The index of a name identifies the transcript.
     fn names(&self) -> Vec<&str>;
 
-    /// Returns the bytes of a transcript.
+    /// Returns the bytes of a transcript. If it is a pipe, waits for another program until the run is stopped.
     ///
     /// # Errors
     ///
     /// Fails with the reason, without the name, if it cannot be read.
-    fn content(&self, at: usize) -> Result<Content, Unread>;
+    fn content(&self, at: usize, is_stopped: &dyn Fn() -> bool) -> Result<Content, Unread>;
 
     /// Returns the conversations in the bytes of a transcript.
     ///
@@ -45,7 +46,7 @@ pub trait Corpus: Sync {
     ///
     /// Fails if it cannot be read, or holds no conversation.
     fn read(&self, at: usize) -> Result<Reading, RunError> {
-        let reading = self.content(at).and_then(|content| self.parse(at, &content));
+        let reading = self.content(at, &|| false).and_then(|content| self.parse(at, &content));
         reading.map_err(|why| RunError::Input(vec![format!("{}: {why}", self.names()[at])]))
     }
 
@@ -70,6 +71,9 @@ pub enum Unread {
     /// It was found in a folder, and is no transcript.
     #[error("{0}")]
     Skipped(String),
+    /// The run was stopped while it waited for the bytes.
+    #[error("the run was stopped while it waited for it")]
+    Stopped,
     /// It holds an earlier request of the conversation in this file, with which it is read.
     #[error("it holds an earlier request of the conversation in {0}")]
     Joined(String),
@@ -170,7 +174,7 @@ pub fn read_again<T: Send>(
             Err(RunError::Input(vec![format!("{name}: {why} (it was read before)")]))
         }
         (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left, result)
-        | (ReadOutcome::Unread(Unread::Unwanted | Unread::Joined(_)), result) => Ok(result),
+        | (ReadOutcome::Unread(Unread::Unwanted | Unread::Joined(_) | Unread::Stopped), result) => Ok(result),
     };
     let results: Vec<Option<T>> = names.into_par_iter().map(one).collect::<Result<_, RunError>>()?;
     let left = results.iter().filter(|result| result.is_none()).count();
@@ -188,7 +192,8 @@ fn process<T>(
     if monitor.is_stopped() {
         return (ReadOutcome::Left, None);
     }
-    let done = match corpus.content(at) {
+    let done = match corpus.content(at, &|| monitor.is_stopped()) {
+        Err(Unread::Stopped) => return (ReadOutcome::Left, None),
         Err(why) => (ReadOutcome::Unread(why), None),
         Ok(content) => {
             let source = Source { name, bytes: &content.bytes, monitor };

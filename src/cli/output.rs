@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use recompact::report::escape;
 use tempfile::{Builder, NamedTempFile, PersistError};
 
-use super::captured;
+use super::{captured, interrupt};
 
 /// Longest chain of links that is followed, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -89,6 +92,9 @@ pub fn explain(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(u8::MAX)
 }
 
+/// Time between two checks whether the run is stopped.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
 /// The temporary files of this process, which a second Ctrl-C removes.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -128,7 +134,7 @@ impl Draft {
             Ok(metadata) if metadata.is_dir() => return Err(OutputError::IsFolder(path.to_owned())),
             // A rename would replace a read-only file without an error, against its owner's wish.
             Ok(metadata) if metadata.permissions().readonly() => return Err(OutputError::Protected(path.to_owned())),
-            Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path).map(DraftTarget::Device),
+            Ok(metadata) if !metadata.is_file() => open_device(path.to_owned()).map(DraftTarget::Device),
             // A link's target is replaced, not the link.
             Ok(metadata) => fs::canonicalize(path).and_then(|target| temporary_file(target, Some(metadata.permissions()))),
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -178,6 +184,19 @@ impl Draft {
             ErrorKind::AlreadyExists => OutputError::Exists(self.path),
             _ => OutputError::Unwritable(self.path, error),
         })
+    }
+}
+
+/// Opens a pipe or a device. A pipe without a reader waits for one until the run is stopped; the thread that waits is left behind.
+fn open_device(path: PathBuf) -> io::Result<File> {
+    let (send, opened) = channel();
+    thread::spawn(move || send.send(File::options().write(true).open(path)));
+    loop {
+        match opened.recv_timeout(POLL_INTERVAL) {
+            Ok(file) => return file,
+            Err(RecvTimeoutError::Timeout) if !interrupt::requested() => {}
+            Err(_) => return Err(io::Error::other("stopped while it waited for a reader")),
+        }
     }
 }
 

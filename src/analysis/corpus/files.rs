@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::request_files::{Part, RequestFiles};
-use super::{Corpus, ReadSpec, Selection, Unread};
+use super::{Corpus, ReadSpec, Selection, Unread, waiting};
 use crate::transcript::conversation::{Conversation, Origin};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
 use crate::transcript::source::{self, Content, Input, SourceError};
@@ -78,12 +78,17 @@ impl Corpus for FileCorpus {
         self.inputs.iter().map(|input| input.name.as_str()).collect()
     }
 
-    fn content(&self, at: usize) -> Result<Content, Unread> {
+    fn content(&self, at: usize, is_stopped: &dyn Fn() -> bool) -> Result<Content, Unread> {
         let input = &self.inputs[at];
         if self.only_files && input.is_special() {
             return Err(Unread::Failed("a pipe, a socket or a device, not a file; it was not opened".to_owned()));
         }
-        source::read(input, self.max_bytes).map_err(|error| Unread::Failed(error.reason()))
+        let content = if input.may_wait() {
+            waiting::read(input, self.max_bytes, is_stopped).ok_or(Unread::Stopped)?
+        } else {
+            source::read(input, self.max_bytes)
+        };
+        content.map_err(|error| Unread::Failed(error.reason()))
     }
 
     fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
@@ -162,7 +167,7 @@ impl FileCorpus {
         }
         LoggedRequest::new(bytes)?;
         let request = |other: usize| {
-            let content = if is_alone(&self.inputs[other]) { None } else { self.content(other).ok() };
+            let content = if is_alone(&self.inputs[other]) { None } else { self.content(other, &|| false).ok() };
             LoggedRequest::new(&content?.bytes)
         };
         self.requests.part(&self.names(), at, request)
@@ -170,8 +175,10 @@ impl FileCorpus {
 
     /// Reads the requests of a conversation.
     fn joined(&self, earlier: &[usize], at: usize, bytes: &[u8]) -> Reading {
-        let contents: Vec<(&str, Content)> =
-            earlier.iter().filter_map(|file| Some((self.inputs[*file].name.as_str(), self.content(*file).ok()?))).collect();
+        let contents: Vec<(&str, Content)> = earlier
+            .iter()
+            .filter_map(|file| Some((self.inputs[*file].name.as_str(), self.content(*file, &|| false).ok()?)))
+            .collect();
         let files = contents.iter().map(|(name, content)| (*name, content.bytes.as_slice()));
         let mut reading = format::read_files(&files.chain([(self.inputs[at].name.as_str(), bytes)]).collect::<Vec<_>>());
         let others = plural(contents.len(), "other file");

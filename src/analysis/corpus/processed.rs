@@ -84,7 +84,7 @@ impl<T> Processed<T> {
                     processed.skipped_lines.extend(skipped.map(line));
                 }
                 ReadOutcome::Saved => {}
-                ReadOutcome::Left => processed.left += 1,
+                ReadOutcome::Left | ReadOutcome::Unread(Unread::Stopped) => processed.left += 1,
                 ReadOutcome::Unread(Unread::Unwanted) => {
                     processed.coverage.found -= 1;
                     processed.unwanted += 1;

@@ -141,6 +141,11 @@ impl Input {
         !self.is_stdin() && fs::canonicalize(path).is_ok_and(|other| fs::canonicalize(&self.path).is_ok_and(|own| own == other))
     }
 
+    /// Whether reading it may wait for another program: standard input, or a pipe.
+    pub fn may_wait(&self) -> bool {
+        self.is_stdin() || is_special(&self.path)
+    }
+
     fn is_stdin(&self) -> bool {
         self.path.as_os_str() == STDIN
     }

@@ -40,20 +40,20 @@ fn make_pipe(folder: &Path, at: usize) {
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
 }
 
-/// Waits until the program reads this pipe, calls `before`, and writes the transcript to the pipe.
+/// Waits until the program reads this pipe, calls `meanwhile`, and writes the transcript to the pipe.
 fn feed(folder: &Path, at: usize, meanwhile: impl FnOnce()) {
     let mut writer = fs::File::options().write(true).open(folder.join(FILES[at].0)).expect("a pipe");
     meanwhile();
     std::io::copy(&mut bytes_of(FILES[at].1).as_slice(), &mut writer).expect("the program reads on");
 }
 
-/// Runs the program until it waits for the second of three transcripts, stops it there, and gives it that one. `before` has to
-/// make it wait. The results are in `stopped.json`.
-fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
-    stop_with("-INT", folder, asked, before);
+/// Runs the program until it waits for the transcript with this index, of three, and stops it there. `before` has to make it wait. The
+/// results are in `stopped.json`.
+fn stop(folder: &Path, asked: &[&str], waits_for: usize, before: impl FnOnce()) {
+    stop_with("-INT", folder, asked, waits_for, before);
 }
 
-fn stop_with(signal: &str, folder: &Path, asked: &[&str], before: impl FnOnce()) {
+fn stop_with(signal: &str, folder: &Path, asked: &[&str], waits_for: usize, before: impl FnOnce()) {
     let mut child = Command::new(program::path())
         .args(asked)
         .args(["--jobs", "1", "--out", "stopped.json"])
@@ -63,25 +63,27 @@ fn stop_with(signal: &str, folder: &Path, asked: &[&str], before: impl FnOnce())
         .expect("the program that was just built starts");
     let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
     before();
-    feed(folder, 1, || {
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
-        let mut lines = stderr.by_ref().lines().map(|line| line.expect("UTF-8"));
-        assert!(lines.any(|line| line.contains("Ctrl-C again to stop at once")));
-    });
+    // Nothing is written: the program waits, and one signal is enough.
+    let pipe = fs::File::options().write(true).open(folder.join(FILES[waits_for].0)).expect("a pipe");
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+    let mut lines = stderr.by_ref().lines().map(|line| line.expect("UTF-8"));
+    assert!(lines.any(|line| line.contains("Ctrl-C again to stop at once")));
     let mut said = String::new();
     stderr.read_to_string(&mut said).expect("UTF-8");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
-    assert!(said.ends_with("recompact: stopped: 2 of 3 transcripts are done; --resume continues\n"), "{said}");
-    fs::remove_file(folder.join(FILES[1].0)).expect("the pipe");
-    make(folder, 1);
+    let end = format!("recompact: stopped: {waits_for} of 3 transcripts are done; --resume continues\n");
+    assert!(said.ends_with(&end), "{said}");
+    drop(pipe);
+    fs::remove_file(folder.join(FILES[waits_for].0)).expect("the pipe");
+    make(folder, waits_for);
 }
 
 /// A folder with the transcripts and a study of them that was stopped.
 pub fn stopped() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     (0..3).for_each(|at| make(folder.path(), at));
-    make_pipe(folder.path(), 1);
-    stop(folder.path(), &ASKED, || {});
+    make_pipe(folder.path(), 2);
+    stop(folder.path(), &ASKED, 2, || {});
     folder
 }
 
@@ -90,8 +92,8 @@ fn other_signals_end_a_run_as_ctrl_c_does() {
     for signal in ["-TERM", "-HUP"] {
         let folder = TempDir::new().expect("a temporary folder");
         (0..3).for_each(|at| make(folder.path(), at));
-        make_pipe(folder.path(), 1);
-        stop_with(signal, folder.path(), &ASKED, || {});
+        make_pipe(folder.path(), 2);
+        stop_with(signal, folder.path(), &ASKED, 2, || {});
         let names = fs::read_dir(folder.path()).expect("a folder").map(|file| file.expect("a file").file_name());
         assert!(
             names.into_iter().all(|name| !name.to_string_lossy().starts_with(".recompact-")),
@@ -136,8 +138,8 @@ fn a_renamed_setting_does_not_make_another_study() {
         asked.chain([format!("micro.{name}=2")]).collect::<Vec<String>>()
     };
     let old = asked("keep_recent");
-    make_pipe(folder.path(), 1);
-    stop(folder.path(), &old.iter().map(String::as_str).collect::<Vec<_>>(), || {});
+    make_pipe(folder.path(), 2);
+    stop(folder.path(), &old.iter().map(String::as_str).collect::<Vec<_>>(), 2, || {});
     let present = asked("keep_recent_results");
     let ran =
         |more: &[&str]| run_in(folder.path(), present.iter().map(String::as_str).chain(more.iter().copied()), b"").printed();
@@ -280,7 +282,7 @@ fn stopped_sweep_resumes_to_the_same_bytes() {
     (0..3).for_each(|at| make(folder, at));
     make_pipe(folder, 2);
     let asked = [&["sweep"][..], &ASKED[1..], &["--set", "micro.keep_recent=1,5"]].concat();
-    stop(folder, &asked, || {
+    stop(folder, &asked, 1, || {
         feed(folder, 2, || make_pipe(folder, 1));
         fs::remove_file(folder.join(FILES[2].0)).expect("the pipe");
         make(folder, 2);
@@ -297,4 +299,30 @@ fn stopped_sweep_resumes_to_the_same_bytes() {
     );
     let report = run_in(folder, ["report", "stopped.json"], b"");
     assert_eq!((report.code, report.stderr.contains("has nothing to report yet")), (2, true));
+}
+
+/// Results for a pipe without a reader: the run would wait for one for ever.
+#[test]
+fn a_signal_ends_a_run_that_waits_for_a_reader() {
+    let folder = TempDir::new().expect("a temporary folder");
+    (0..3).for_each(|at| make(folder.path(), at));
+    assert!(Command::new("mkfifo").arg(folder.path().join("out")).status().expect("mkfifo").success());
+    let mut child = Command::new(program::path())
+        .args(ASKED)
+        .args(["--out", "out", "-v"])
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program that was just built starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    // Before it has read a transcript, it does not listen to signals.
+    let mut line = String::new();
+    while !line.contains("read 3.jsonl") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).expect("UTF-8") > 0, "it ended");
+    }
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill").success());
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("UTF-8");
+    assert!(child.wait().expect("it ends").code().is_some_and(|code| code != 0), "{said}");
 }
