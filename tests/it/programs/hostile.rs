@@ -152,6 +152,41 @@ fn nothing_that_a_program_started_outlives_the_run() {
     });
 }
 
+/// A killed run cannot end its programs. One child of the program stays in its group, one leaves it.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_that_a_program_started_outlives_a_killed_run() {
+    let page = page();
+    let prelude = programs(&page).0;
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    write_sessions(folder.path());
+    write(folder.path(), "stay.sh", "echo $$ > $1.tmp; mv $1.tmp $1; exec sleep 1000");
+    write(folder.path(), "p.sh", &format!("{prelude}sh stay.sh near & setsid sh stay.sh far & sh stay.sh itself"));
+    let mut command = crate::support::program::command(folder.path());
+    command.args(["replay", ".", "-p", "p=command:sh p.sh", "--set", "program.timeout=900", "--jobs", "1"]);
+    let mut run = command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().expect("it starts");
+    let pids = ["near", "far", "itself"].map(|name| {
+        while !path(name).exists() {
+            assert!(run.try_wait().expect("a status").is_none(), "it ended");
+            thread::sleep(Duration::from_millis(5));
+        }
+        fs::read_to_string(path(name)).expect("a process").trim().to_owned()
+    });
+    run.kill().expect("it is there");
+    run.wait().expect("it ends");
+    let is_there = |pid: &String| {
+        let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        status.contains("(sleep)") && !status.contains(") Z ")
+    };
+    // They would sleep for longer than any test takes.
+    let is_left = |_: &usize| {
+        thread::sleep(Duration::from_millis(20));
+        pids.iter().any(is_there)
+    };
+    assert!((0..5_000).take_while(is_left).count() < 5_000, "{pids:?}");
+}
+
 fn check_that_nothing_is_left(prelude: &str, leaves: &str) {
     let folder = TempDir::new().expect("a temporary folder");
     write_sessions(folder.path());

@@ -4,6 +4,7 @@
 //! program's standard input, never to the shell.
 
 mod group;
+mod guard;
 mod lines;
 mod stderr;
 mod words;

@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::guard;
+
 /// The environment variable whose value belongs to one group only.
 const GROUP_VARIABLE: &str = "RECOMPACT_GROUP";
 
@@ -41,8 +43,10 @@ impl Group {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.env(GROUP_VARIABLE, &mark);
+        guard::begin(GROUP_VARIABLE);
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         running().insert(mark.clone(), child.id());
+        guard::watch(child.id());
         Ok(Self { child, mark })
     }
 }
@@ -50,6 +54,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         running().remove(&self.mark);
+        guard::forget(self.child.id());
         // The id of a program that ended may belong to another one by now.
         let group = if matches!(self.child.try_wait(), Ok(Some(_))) { None } else { Some(self.child.id()) };
         end(group, &self.mark);
