@@ -103,7 +103,7 @@ struct LostResult {
 struct RemovedResults {
     results: BTreeMap<BlockId, Removal>,
     /// Results that were removed right before the current request.
-    fresh: Vec<BlockId>,
+    fresh: BTreeSet<BlockId>,
     /// The results that were checked, by a path or URL that led back to them then.
     by_path: FxHashMap<FactId, Vec<BlockId>>,
     /// Such paths and URLs that left. Their results are checked when a layer drops or summarises messages.
@@ -122,7 +122,7 @@ impl RemovedResults {
     /// whose path left and is not back. For all others nothing changed.
     fn suspects(&mut self, recovery_paths: &RecoveryPaths, drops: bool) -> BTreeSet<BlockId> {
         self.left.extend(recovery_paths.disappeared().iter().filter(|path| self.by_path.contains_key(path)));
-        let mut suspects: BTreeSet<BlockId> = self.fresh.iter().copied().collect();
+        let mut suspects = self.fresh.clone();
         if drops {
             suspects.append(&mut self.doubtful);
             let left = std::mem::take(&mut self.left).into_iter().filter(|path| !recovery_paths.is_visible(*path));
@@ -152,7 +152,7 @@ impl RemovedResults {
                     // A result that was moved to disk, or masked with a path, is removed only once.
                     if let Entry::Vacant(entry) = self.results.entry(recorded) {
                         entry.insert(Removal { layer, in_view });
-                        self.fresh.push(recorded);
+                        self.fresh.insert(recorded);
                     }
                 }
             }
