@@ -141,6 +141,17 @@ pub struct GateReport {
     pub problems: Vec<Problem>,
     /// Remarks about suites and baseline.
     pub notes: Vec<String>,
+    /// The baseline that `--update` wrote.
+    pub written: Option<WrittenBaseline>,
+}
+
+/// A baseline that was written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WrittenBaseline {
+    /// Its path, as the user would name it.
+    pub file: String,
+    /// Number of values.
+    pub values: usize,
 }
 
 /// Why a suite, or a part of it, was not analysed.

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::screen::Screen;
 use super::table_model::{ColumnHeader, TableModel};
 use super::{Document, Layout, Section, json, number_format};
-use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict};
+use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict, WrittenBaseline};
 use crate::findings::{Case, Finding, Level};
 use crate::metrics::column_map::JsonNumber;
 use crate::results::saved::Unit;
-use crate::util::text::plural;
+use crate::util::text::{in_one_line, plural};
 
 pub use sentence::sentence;
 
@@ -109,6 +109,8 @@ struct GateJson<'a> {
     verdicts: Vec<VerdictRow<'a>>,
     problems: &'a [Problem],
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<&'a WrittenBaseline>,
 }
 
 impl<'a> GateJson<'a> {
@@ -123,6 +125,7 @@ impl<'a> GateJson<'a> {
             verdicts: gate.verdicts.iter().map(VerdictRow::new).collect(),
             problems: &gate.problems,
             notes: &gate.notes,
+            written: gate.written.as_ref(),
         }
     }
 }
@@ -203,7 +206,8 @@ fn rules(gate: &GateReport) -> TableModel {
 fn failures(gate: &GateReport) -> TableModel {
     let location = |line: Option<usize>| line.map_or(gate.file.clone(), |line| format!("{}:{line}", gate.file));
     let failing = gate.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Holds);
-    let problem = |problem: &Problem| vec![location(problem.line), format!("suite {}: {}", problem.suite, problem.what)];
+    let problem =
+        |problem: &Problem| vec![location(problem.line), format!("suite {}: {}", problem.suite, in_one_line(&problem.what))];
     let rows = failing.map(|verdict| vec![location(verdict.rule.line), sentence(verdict)]);
     let rows = rows.chain(gate.problems.iter().map(problem)).collect();
     let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("message")];

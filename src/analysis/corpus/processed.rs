@@ -3,7 +3,7 @@
 use super::{Corpus, Monitor, Unread};
 use crate::results::saved::{Coverage, LeftOut};
 use crate::transcript::format::{Level, Note};
-use crate::util::text::plural;
+use crate::util::text::{in_one_line, plural};
 
 /// The result of processing all transcripts.
 pub struct Processed<T> {
@@ -100,10 +100,10 @@ impl<T> Processed<T> {
         processed
     }
 
-    /// Leaves out a transcript because of an error.
+    /// Leaves out a transcript because of an error. The message may show several lines that a program wrote; tables have one.
     fn fail(&mut self, path: &str, why: String) {
-        self.errors.push(LeftOut { path: path.to_owned(), why: why.clone() });
-        self.coverage.leave_out(path, why);
+        self.coverage.leave_out(path, in_one_line(&why));
+        self.errors.push(LeftOut { path: path.to_owned(), why });
     }
 
     fn error_lines(&self) -> impl Iterator<Item = String> {

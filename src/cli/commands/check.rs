@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use recompact::analysis::ReplayHooks;
 use recompact::analysis::corpus::RunError;
-use recompact::analysis::gate::{Baseline, Gate, GateReport, Problem, Suite, SuiteResult};
+use recompact::analysis::gate::{Baseline, Gate, GateReport, Problem, Suite, SuiteResult, WrittenBaseline};
 use recompact::analysis::spec::PolicySpec;
 use recompact::report::gate::render_baseline;
 use recompact::report::{Layout, Report};
@@ -94,7 +94,7 @@ impl Check {
         }
         let baseline = gate.new_baseline(results);
         output::write(Some(baseline_path), &render_baseline(&baseline))?;
-        checked.notes.push(format!("{} written: {}", display_path(baseline_path), plural(baseline.values.len(), "value")));
+        checked.written = Some(WrittenBaseline { file: display_path(baseline_path), values: baseline.values.len() });
         Ok(Some(baseline))
     }
 

@@ -18,6 +18,11 @@ pub fn doc_about(source: &str) -> String {
     summary.split_once(": ").map_or(summary.clone(), |(_, about)| about.to_owned())
 }
 
+/// Returns a text of several lines as one line.
+pub fn in_one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the first `chars` characters of a text, or the whole text if it is shorter.
 pub fn head(text: &str, chars: usize) -> &str {
     // A character takes at least one byte.

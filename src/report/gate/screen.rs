@@ -1,7 +1,7 @@
 //! The first screen of a gate: whether all rules hold, and what to do if not.
 
 use super::{failures, rules};
-use crate::analysis::gate::{GateReport, Outcome};
+use crate::analysis::gate::{GateReport, Outcome, WrittenBaseline};
 use crate::report::Layout;
 use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
 use crate::report::table_model::Tone;
@@ -13,7 +13,7 @@ const SHOWN: usize = 12;
 pub fn screen(gate: &GateReport, layout: &Layout) -> Option<Screen> {
     Some(Screen {
         scope: scope(gate),
-        answer: vec![Prose::new(answer(gate))],
+        answer: [Prose::new(answer(gate))].into_iter().chain(gate.written.as_ref().map(written)).collect(),
         table: table(gate),
         checks: checks(gate),
         next: next(gate, layout),
@@ -51,6 +51,13 @@ fn answer(gate: &GateReport) -> String {
         (true, _) => format!("All {all} hold."),
         (false, _) => parts.join(" "),
     }
+}
+
+/// ``recompact.baseline.json` was written with 24 values: commit it.`
+fn written(baseline: &WrittenBaseline) -> Prose {
+    Prose::default()
+        .name(baseline.file.as_str())
+        .words(format!(" was written with {}: commit it.", plural(baseline.values, "value")))
 }
 
 /// What does not hold, with the reasons; if all holds, the rules.
