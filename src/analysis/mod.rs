@@ -8,7 +8,8 @@
 //! - [`mod@verdict`]: which of the replayed policies to ship; [`mod@changes`]: what changed between two results;
 //! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
 //!   the same requests;
-//! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
+//! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies; [`idle`]: programs that
+//!   changed nothing;
 //! - [`mod@export`]: the numbers of a policy as the configuration of a harness; [`mod@recommended`]: those that results recommend;
 //! - [`gate`]: limits and a baseline for continuous integration;
 //! - [`probe`]: does a model need what [`retention`](crate::metrics::retention) says is gone? Asked by
@@ -22,6 +23,7 @@ pub mod corpus;
 mod error;
 pub mod export;
 pub mod gate;
+pub mod idle;
 pub mod inspect;
 pub mod limits;
 pub mod missed;

@@ -51,28 +51,30 @@ impl ExternalPolicies for Functions {
     fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError> {
         let Some(function) = self.functions.get(command) else { return self.programs.open(command, start) };
         let answer = Python::attach(|py| function.call0(py).map_err(|error| message(py, &error)))?;
-        let session = FunctionSession { answer, shape: start.shape };
-        protocol::check_started(&session.exchange(&protocol::start(start))?)?;
-        Ok(Box::new(session))
+        let started = exchange(&answer, &protocol::start(start))?;
+        Ok(Box::new(FunctionSession { shape: protocol::started(&started, start.shape)?, answer }))
     }
 }
 
-impl FunctionSession {
-    fn exchange(&self, line: &[u8]) -> Result<String, String> {
-        Python::attach(|py| {
-            let answer = self.answer.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
-            answer.map_err(|error| message(py, &error))
-        })
-    }
+/// Calls what answers the lines of a session.
+fn exchange(answer: &Py<PyAny>, line: &[u8]) -> Result<String, String> {
+    Python::attach(|py| {
+        let answer = answer.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
+        answer.map_err(|error| message(py, &error))
+    })
 }
 
 impl ExternalSession for FunctionSession {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
     fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
-        protocol::decision(&self.exchange(&protocol::request(request, self.shape))?, request.call, self.shape)
+        protocol::decision(&exchange(&self.answer, &protocol::request(request, self.shape))?, request.call, self.shape)
     }
 
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError> {
-        protocol::decision(&self.exchange(&protocol::summary(call, summary))?, call, self.shape)
+        protocol::decision(&exchange(&self.answer, &protocol::summary(call, summary))?, call, self.shape)
     }
 
     fn abandon(&mut self) {}

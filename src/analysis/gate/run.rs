@@ -3,6 +3,7 @@
 use super::{Baseline, Gate, GateReport, Measured, Problem, Suite, evaluate, left_behind, left_out, measure, missing, notes};
 use crate::analysis::Replayed;
 use crate::analysis::corpus::RunError;
+use crate::analysis::idle::idle_programs;
 use crate::analysis::spec::{Loaded, SpecError};
 use crate::engine::policy::Policy;
 use crate::results::saved::Coverage;
@@ -13,6 +14,8 @@ pub struct SuiteResult {
     /// The values of each policy.
     pub measured: Vec<Measured>,
     pub coverage: Coverage,
+    /// Remarks about what was replayed.
+    pub notes: Vec<String>,
     /// What prevented an analysis.
     pub problems: Vec<Problem>,
 }
@@ -28,7 +31,9 @@ impl Suite {
             Ok((results, end)) => {
                 let policies: Vec<&Policy> = loaded.policies.iter().collect();
                 let measured = measure(&results, &policies, &self.columns());
-                (SuiteResult { measured, coverage: results.coverage, problems: Vec::new() }, end)
+                let idle = idle_programs(&results).into_iter();
+                let notes = idle.map(|idle| format!("suite {}: {}{idle}", self.name(), idle.policy)).collect();
+                (SuiteResult { measured, coverage: results.coverage, notes, problems: Vec::new() }, end)
             }
             Err(error) => (SuiteResult::default(), Err(error)),
         };
@@ -70,6 +75,7 @@ impl Gate {
             report.problems.extend(missing.map(|what| suite.problem("transcripts", None, what)));
             report.problems.extend(result.problems.iter().cloned());
             report.notes.extend(left_out(suite, &result.coverage));
+            report.notes.extend(result.notes.iter().cloned());
         }
         report
     }

@@ -25,14 +25,23 @@ pub use seen::{News, PlannedUnit, Seen, Unit};
 pub type MessageId = u64;
 
 /// The form in which a policy from outside gets messages and writes them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
     /// Messages of Anthropic's Messages API: the results of tools are blocks of a user message.
-    #[default]
     Anthropic,
     /// Messages of OpenAI's Chat Completions API: each result of a tool is a message.
     OpenAi,
+}
+
+impl Shape {
+    /// Returns its name in policies and in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+        }
+    }
 }
 
 /// Why a policy from outside cannot be used: it cannot be started, did not answer, or its answer is wrong.
@@ -73,13 +82,17 @@ pub struct SessionStart<'a> {
     pub window: u64,
     /// Tokens of system prompt and tools in every request.
     pub overhead: u64,
-    pub shape: Shape,
+    /// Form of the messages; `None`: the policy chooses it in its first answer.
+    pub shape: Option<Shape>,
     /// Time limit of each answer.
     pub timeout: Duration,
 }
 
 /// A session with a policy from outside. It ends when this is dropped.
 pub trait ExternalSession {
+    /// Returns the form of the messages in this session.
+    fn shape(&self) -> Shape;
+
     /// Shows the policy a request before it is sent.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ enum Line<'a> {
         format: &'a str,
         window: u64,
         overhead: u64,
-        shape: Shape,
+        shape: Option<Shape>,
     },
     Request {
         call: usize,
@@ -86,6 +86,7 @@ pub fn summary(call: usize, summary: Result<&str, &str>) -> Vec<u8> {
 #[serde(deny_unknown_fields)]
 struct Started {
     protocol: u32,
+    shape: Option<Shape>,
 }
 
 /// The answer to `request` and to `summary`.
@@ -142,18 +143,32 @@ struct WireAsk {
     max_tokens: u64,
 }
 
-/// Checks the answer to `start`.
+/// Why a session cannot begin if no one says in which form the messages are.
+const UNKNOWN_SHAPE: &str = "it is not known in which form it reads messages, `anthropic` or `openai`: let it answer the start with \
+                             {\"protocol\": 1, \"shape\": \"openai\"}, or name the form with --set program.shape=openai";
+
+/// Reads the answer to `start`, and returns the form of the messages: the one that the policy names, or else the program.
 ///
 /// # Errors
 ///
-/// Fails if the line is no such answer, or speaks another version of the protocol.
-pub fn check_started(line: &str) -> Result<(), ExternalError> {
-    let Started { protocol } =
+/// Fails if the line is no such answer, if it speaks another version of the protocol, if the two name different forms, and if neither
+/// names one: a program that gets messages in a form that it does not know changes nothing, without a word.
+pub fn started(line: &str, of_policy: Option<Shape>) -> Result<Shape, ExternalError> {
+    let Started { protocol, shape } =
         parse(line).map_err(|error| format!("it does not answer the start with {{\"protocol\": {PROTOCOL}}}: {error}"))?;
     if protocol != PROTOCOL {
         return Err(format!("it speaks version {protocol} of the protocol; this is version {PROTOCOL}").into());
     }
-    Ok(())
+    if let (Some(wanted), Some(own)) = (of_policy, shape)
+        && wanted != own
+    {
+        let [wanted, own] = [wanted, own].map(Shape::name);
+        return Err(format!(
+            "it reads messages in the form `{own}`, and its policy has shape = \"{wanted}\": change one of the two"
+        )
+        .into());
+    }
+    of_policy.or(shape).ok_or_else(|| UNKNOWN_SHAPE.to_owned().into())
 }
 
 /// Reads an answer to a request.

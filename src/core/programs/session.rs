@@ -14,6 +14,7 @@ use crate::llm::client::LineProgram;
 pub(super) struct Session {
     pool: Arc<Pool>,
     command: String,
+    /// Found with the first answer.
     shape: Shape,
     timeout: Duration,
     /// `None` after an error: the program was ended.
@@ -35,12 +36,11 @@ impl Session {
         program: LineProgram,
         second: Option<LineProgram>,
     ) -> Result<Self, String> {
-        let (shape, timeout) = (start.shape, start.timeout);
-        let program = Some(program);
-        let command = command.to_owned();
+        let shape = start.shape.unwrap_or(Shape::Anthropic);
+        let (timeout, program, command) = (start.timeout, Some(program), command.to_owned());
         let mut session = Self { pool, command, shape, timeout, program, second, repeated: 0, awaits_summary: false };
         let answer = session.exchange(protocol::start(start))?;
-        session.checked(protocol::check_started(&answer).map_err(|error| error.to_string()))?;
+        session.shape = session.checked(protocol::started(&answer, start.shape).map_err(|error| error.to_string()))?;
         Ok(session)
     }
 
@@ -82,6 +82,10 @@ impl Session {
 }
 
 impl ExternalSession for Session {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
     fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
         Ok(self.decision(protocol::request(request, self.shape), request.call)?)
     }

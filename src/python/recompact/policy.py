@@ -125,7 +125,7 @@ def function(
 
 
 def serve(policy: Policy | type | Function, *, shape: Literal["anthropic", "openai"] = "anthropic") -> None:
-    """Answers as a program: `recompact replay … -p 'mine=command:python mine.py'`. `shape` is that of `--set program.shape=…`."""
+    """Answers as a program, for messages in this form: `recompact replay … -p 'mine=command:python mine.py'`."""
     answer, function_ = None, function(policy, shape=shape)
     for line in sys.stdin.buffer:
         if answer is None or b'"start"' in line[:40]:
@@ -138,7 +138,7 @@ class _Session:
     """One session with a policy: remembers the messages that it was shown, and says what it changed."""
 
     def __init__(self, function: Function) -> None:
-        self._policy = function.begin()
+        self._policy, self._shape = function.begin(), function.shape
         self._entries: list[Entry] = []
         self._inserted: list[Entry] = []
         self._start: dict[str, Any] = {}
@@ -151,7 +151,7 @@ class _Session:
         kind = asked.pop("type")
         if kind == "start":
             self._start = {name: asked[name] for name in ("window", "overhead", "session", "format")}
-            return '{"protocol": 1}'
+            return json.dumps({"protocol": 1, "shape": self._shape})
         if kind == "request":
             self._take_in(asked)
             self._summaries: list[str | Exception] = []

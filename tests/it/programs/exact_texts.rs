@@ -11,7 +11,7 @@ import json, sys
 for line in sys.stdin:
     request = json.loads(line)
     if request["type"] == "start":
-        answer = {"protocol": 1}
+        answer = {"protocol": 1, "shape": "anthropic"}
     else:
         newest = request["messages"][-1]
         answer = {"call": request["call"], "replace": [{"replaces": [newest["id"]], "role": "user", "content": "half \ud83d"}]}

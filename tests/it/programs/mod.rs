@@ -5,6 +5,7 @@ mod equal;
 mod exact_texts;
 mod hostile;
 mod permission;
+mod shape;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -131,7 +131,7 @@ fn program_gets_no_environment_but_what_is_named() {
 fn counting(path: &str) -> String {
     format!(
         "while IFS= read -r line; do call=${{line#*\\\"call\\\":}}; call=${{call%%,*}}\n\
-         case $line in *'\"type\":\"start\"'*) echo '{{\"protocol\":1}}';;\n\
+         case $line in *'\"type\":\"start\"'*) echo '{{\"protocol\":1,\"shape\":\"openai\"}}';;\n\
          *) echo \"{{\\\"call\\\":$call,\\\"files\\\":[{{\\\"path\\\":\\\"{path}\\\",\\\"text\\\":\\\"\\\"}}]}}\";; esac; done\n"
     )
 }

@@ -37,8 +37,10 @@ use crate::transcript::conversation::BlockKind;
 pub struct Program {
     /// The program and its arguments, separated by spaces; quotes keep words together. No shell reads it.
     pub command: String,
-    /// Form of the messages: of Anthropic's Messages API, or of OpenAI's Chat Completions API.
-    pub shape: Shape,
+    /// Form of the messages: of Anthropic's Messages API, or of OpenAI's Chat Completions API; without it, the form that the program
+    /// names in its first answer.
+    #[schemars(with = "Shape")]
+    pub shape: Option<Shape>,
     /// Time limit of each answer.
     #[schemars(extend("x-unit" = "seconds"))]
     pub timeout: u64,
@@ -72,7 +74,7 @@ const MAX_PATH_CHARS: usize = 1_000;
 
 impl Default for Program {
     fn default() -> Self {
-        Self { command: String::new(), shape: Shape::default(), timeout: TIMEOUT_SECONDS }
+        Self { command: String::new(), shape: None, timeout: TIMEOUT_SECONDS }
     }
 }
 
@@ -136,7 +138,11 @@ impl Program {
     fn answer(&self, input: &LayerInput, state: &mut ProgramState, proposal: &mut Proposal) -> Result<(), String> {
         let context = input.context;
         check_growth(input)?;
-        let news = state.seen.update(context, self.shape);
+        let session = match &mut state.session {
+            Some(session) => session,
+            None => state.session.insert(input.external.open(&self.command, &self.start(input))?),
+        };
+        let news = state.seen.update(context, session.shape());
         let request = ExternalRequest {
             call: input.call,
             estimate: input.estimate,
@@ -145,10 +151,6 @@ impl Program {
             changed: state.seen.shown_changed(&news, context),
             messages: state.seen.shown_new(&news, context),
             gone: news.gone,
-        };
-        let session = match &mut state.session {
-            Some(session) => session,
-            None => state.session.insert(input.external.open(&self.command, &self.start(input))?),
         };
         let mut decision = session.request(&request)?;
         let mut asked = 0;

@@ -2,6 +2,7 @@
 
 use super::super::{Check, Prose};
 use super::money;
+use crate::analysis::idle::idle_programs;
 use crate::analysis::limits::Flaw;
 use crate::analysis::verdict::{HarnessVerdict, Verdict};
 use crate::findings::Level;
@@ -23,6 +24,9 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
     let mut add = |section: &'static str, text: Option<Prose>| checks.extend(text.map(|text| Check { text, section }));
     add("left-out", stopped(results));
     add("left-out", left_out(results));
+    for idle in idle_programs(results) {
+        add("layers", Some(Prose::default().name(idle.policy.as_str()).words(idle.to_string())));
+    }
     add("policies", together(harnesses));
     add("billing", cost_check::coverage_gap(results).map(Prose::new));
     add("billing", cost_check::record(results).map(Prose::new));

@@ -22,6 +22,10 @@ const READ_AHEAD: usize = 2;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long the last words and the exit status of a program are awaited after it closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Lines of standard error in the message about a program that ended: the last one of a stack trace often says nothing.
+const LAST_LINES: usize = 10;
+/// Spaces before such a line, at most.
+const MAX_INDENT: usize = 24;
 /// Variables that a program gets in any case: without them, systems find no other program.
 const ALWAYS_PASSED: &[&str] = if cfg!(windows) { &["PATH", "PATHEXT", "SystemRoot"] } else { &["PATH"] };
 
@@ -39,9 +43,9 @@ pub struct LineProgram {
 pub enum LineError {
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     Late(Duration),
-    /// With the exit status, if it is known, and the last line of standard error.
-    #[error("it ended ({status}): {error}")]
-    Ended { status: String, error: String },
+    /// With the exit status, if it is known, and the last lines of standard error.
+    #[error("it ended ({status}):{}", last_words(.errors))]
+    Ended { status: String, errors: Vec<String> },
     #[error("it closed its output")]
     Closed,
     #[error("it wrote a line before it was asked")]
@@ -143,12 +147,25 @@ impl LineProgram {
             Err(error) => error.to_string(),
         };
         self.errors.is_complete_before(end);
-        let error = self
-            .errors
-            .last_line()
-            .map_or_else(|| "it wrote no error message".to_owned(), |line| Secrets::new(Vec::new()).one_line(&line));
-        LineError::Ended { status, error }
+        LineError::Ended { status, errors: self.errors.last_lines(LAST_LINES) }
     }
+}
+
+/// What a program wrote last, after a colon: one line beside it, several below it, each as far to the right as it was.
+fn last_words(lines: &[String]) -> String {
+    let shown = |line: &str| Secrets::new(Vec::new()).one_line(line);
+    match lines {
+        [] => " it wrote no error message".to_owned(),
+        [line] => format!(" {}", shown(line)),
+        several => several.iter().map(|line| format!("\n    {}{}", indent(line), shown(line))).collect(),
+    }
+}
+
+/// The spaces before a line; a tab counts as four.
+fn indent(line: &str) -> String {
+    let before = line.chars().take_while(|c| matches!(c, ' ' | '\t'));
+    let width: usize = before.map(|c| if c == '\t' { 4 } else { 1 }).sum();
+    " ".repeat(width.min(MAX_INDENT))
 }
 
 /// Reads a line without its line break; `None` at the end.

@@ -36,9 +36,17 @@ impl StderrTail {
 
     /// Returns the last line that is not empty.
     pub fn last_line(&self) -> Option<String> {
+        self.last_lines(1).pop()
+    }
+
+    /// Returns the last lines that are not empty, at most as many, in their order.
+    pub fn last_lines(&self, most: usize) -> Vec<String> {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&bytes);
-        text.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
+        let last = text.lines().rev().filter(|line| !line.trim().is_empty()).take(most);
+        let mut lines: Vec<String> = last.map(str::to_owned).collect();
+        lines.reverse();
+        lines
     }
 }
 
