@@ -155,6 +155,7 @@
 //! | a preset policy | [`engine::policy::PRESETS`] |
 //! | the configuration of a harness | [`analysis::export::TARGETS`] |
 //! | a purpose of `recompact policy new` | [`engine::policy::PURPOSES`] |
+//! | a language of `recompact policy new program` | [`programs::TEMPLATES`] |
 //! | a summarizer | [`engine::summarizer::SUMMARIZERS`] |
 //! | a prompt | [`llm::prompt::PROMPTS`] |
 //! | a protocol for models | [`llm::client::PROTOCOLS`] |

@@ -2,14 +2,17 @@
 //!
 //! May import: [`util`](crate::util), [`transcript`](crate::transcript), [`llm`](crate::llm) and [`engine`](crate::engine). Offers
 //! [`Programs`], which starts programs and keeps them for further sessions, [`shape`] (messages in the forms of Anthropic and of
-//! OpenAI, and back), [`protocol`] (the lines that both sides write), and [`ProgramSettings`].
+//! OpenAI, and back), [`protocol`] (the lines that both sides write), [`ProgramSettings`], and
+//! [`TEMPLATES`], programs to begin with.
 
 mod pool;
 pub mod protocol;
 mod session;
 pub mod shape;
 mod start;
+mod template;
 
 pub use pool::Repeated;
 pub use protocol::PROTOCOL;
 pub use start::{ProgramSettings, Programs};
+pub use template::{TEMPLATES, Template};

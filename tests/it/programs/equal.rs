@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use recompact::guide::page;
+use recompact::programs::TEMPLATES;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{is_installed, write};
-use crate::support::program::{rows, run};
+use crate::support::program::{rows, run, run_in};
 use crate::support::{effort, transcripts};
 
 /// Each has the same long session in another format.
@@ -166,6 +167,41 @@ fn programs_do_the_same_as_layers_on_recordings() {
     }
 }
 
+/// `recompact policy new program` writes programs that run as they are: the same as the layer, with the policy file beside them.
+#[test]
+fn new_programs_do_the_same_as_a_layer() {
+    let page = page("programs").expect("the page").source;
+    let clear = "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nempty_too = true\nplaceholder = \"[cleared]\"\n";
+    for (turn, template) in TEMPLATES.iter().enumerate() {
+        let is_in_guide = page.contains(&format!("\n{}```", template.source));
+        assert_eq!(is_in_guide, template.language != "sh", "the guide shows the program as it is: {}", template.language);
+        if !is_installed(template.interpreter) || (template.language == "sh" && !is_installed("jq")) {
+            continue;
+        }
+        let folder = TempDir::new().expect("a temporary folder");
+        let new = ["policy", "new", "program", "--lang", template.language];
+        assert_eq!(run(new).printed(), template.source);
+        let program = format!("my policy.{}", template.extension);
+        let written = run_in(folder.path(), new.iter().chain(&["--out", "my policy.toml"]), b"");
+        let said = format!(
+            "{program} and my policy.toml were written; recompact replay SESSIONS -p 'my policy.toml' --allow-programs\n"
+        );
+        assert_eq!((written.code, written.stderr), (0, said));
+        let again = run_in(folder.path(), new.iter().chain(&["--out", "my policy.toml"]), b"");
+        assert!(again.code == 2 && again.stderr.contains("exists already"), "{}", again.stderr);
+        let session = crate::support::program::fixtures().join("claude-code/kept-tail.jsonl").display().to_string();
+        let replay = ["replay", &session, "-p", "my policy.toml", "--allow-programs", "--quiet", "-o", "json"];
+        let results = run_in(folder.path(), replay, b"").json();
+        assert!(rows(&results).any(|row| row.1 == "my policy"), "{}", template.language);
+        let command = format!("{} \"{}\"", template.interpreter, folder.path().join(&program).display());
+        assert!(check(template.language, clear, &command, &[], &fixtures(turn)) > 10, "{}", template.language);
+    }
+    let without = run(["policy", "new", "program"]);
+    assert_eq!(without.stderr, "recompact: in which language is the program? Add --lang (python, node, sh)\n");
+    let other = run(["policy", "new", "sliding-window", "--lang", "sh"]);
+    assert_eq!(other.stderr, "recompact: `sliding-window` is a policy file without a program: leave out --lang\n");
+}
+
 /// The programs of the guide do what its page says: each the same as the layer beside it.
 #[test]
 fn programs_of_the_guide_do_the_same_as_layers() {
@@ -177,7 +213,6 @@ fn programs_of_the_guide_do_the_same_as_layers() {
     let folder = TempDir::new().expect("a temporary folder");
     let clear = "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nempty_too = true\nplaceholder = \"[cleared]\"\n";
     let cut = "do = \"truncate\"\nwhen = \"entry\"\nmax_chars = 2000\nkeep_head = 2000\nkeep_tail = 0\nmarker = \"\"\nlists = \"skip\"\n";
-    let shape = ["--set", "program.shape=openai"];
     let programs =
         [("python3", "python", "policy.py", clear), ("node", "js", "policy.mjs", clear), ("jq", "jq", "policy.jq", cut)];
     for (turn, (interpreter, language, name, layers)) in programs.into_iter().enumerate() {
@@ -186,7 +221,7 @@ fn programs_of_the_guide_do_the_same_as_layers() {
         }
         let script = write(folder.path(), name, block(language));
         let options = if interpreter == "jq" { " -c --unbuffered -f" } else { "" };
-        let conversations = check(name, layers, &format!("{interpreter}{options} {script}"), &shape, &fixtures(turn));
+        let conversations = check(name, layers, &format!("{interpreter}{options} {script}"), &[], &fixtures(turn));
         assert!(conversations > 10, "{name}");
     }
 }
