@@ -10,6 +10,7 @@
 
 mod baseline;
 mod column;
+mod draft;
 mod evaluate;
 mod file;
 mod load;
@@ -28,6 +29,7 @@ use crate::results::saved::Coverage;
 use crate::util::toml_span::TomlSpans;
 
 pub use baseline::{Baseline, BaselineEntry, BaselineError};
+pub use draft::{Draft, DraftLimit, draft_file, draft_limits, preset_of_format};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
 pub use file::{SuiteFile, SuiteTable, Tolerance};
 pub use measure::{Measured, measure};

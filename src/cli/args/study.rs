@@ -25,7 +25,7 @@ const ALL: &str = "all";
 
 /// What is replayed if no policy is named: what was recorded, the presets of the harnesses whose sessions are found without a path,
 /// and one preset for each way to compact that is in wide use.
-const SHORT_LIST: [&str; 8] = [
+pub const SHORT_LIST: [&str; 8] = [
     RECORDED,
     "claude-code",
     "codex-cli",

@@ -1,5 +1,7 @@
 //! `recompact check`: compares suites of policies and transcripts with limits and a baseline.
 
+mod init;
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,10 @@ pub struct Check {
     /// Write the current values as the new baseline, to be committed; limits are still checked
     #[arg(long)]
     update: bool,
+    /// Write a first suite file for the transcripts in PATH, with limits that hold today; without PATH, for the sessions on this
+    /// machine
+    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["update", "also"])]
+    init: Option<Option<PathBuf>>,
     /// Write another report as well, such as --also junit=recompact.xml; repeatable
     #[arg(long, value_name = "REPORT=FILE", value_parser = also)]
     also: Vec<(&'static Report, PathBuf)>,
@@ -57,6 +63,9 @@ fn also(written: &str) -> Result<(&'static Report, PathBuf), String> {
 
 impl Check {
     pub fn run(mut self) -> Result<(), Failure> {
+        if let Some(path) = &self.init {
+            return init::write_suite(&self.file, path.as_deref(), (self.quiet, self.jobs));
+        }
         self.output.must_show::<GateReport>(COMMAND)?;
         self.output.works_on(std::slice::from_ref(&self.file));
         let file = display_path(&self.file);

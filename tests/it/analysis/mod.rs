@@ -1,6 +1,7 @@
 //! The commands that answer questions: audit, check, inspect, probe, replay, sweep.
 
 pub mod audits;
+pub mod first_suite;
 pub mod gate;
 pub mod inspections;
 pub mod probes;
