@@ -1,5 +1,7 @@
 //! What became of the transcripts of a run.
 
+use std::collections::HashSet;
+
 use super::{Corpus, Monitor, Unread};
 use crate::results::saved::{Coverage, LeftOut};
 use crate::transcript::format::{Level, Note};
@@ -106,8 +108,16 @@ impl<T> Processed<T> {
         self.errors.push(LeftOut { path: path.to_owned(), why });
     }
 
+    /// What went wrong with each transcript. Further lines, which a program wrote, are shown once.
     fn error_lines(&self) -> impl Iterator<Item = String> {
-        self.errors.iter().map(ToString::to_string)
+        let mut shown = HashSet::new();
+        self.errors.iter().map(move |error| {
+            let message = error.to_string();
+            match message.split_once('\n') {
+                Some((first, lines)) if !shown.insert(lines.to_owned()) => format!("{first} as above"),
+                _ => message,
+            }
+        })
     }
 
     /// Fails if a line or a file was skipped, for a strict run.

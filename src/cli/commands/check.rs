@@ -38,7 +38,8 @@ pub struct Check {
     update: bool,
     /// Write a first suite file for the transcripts in PATH, with limits that hold today; without PATH, for the sessions on this
     /// machine
-    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["update", "also"])]
+    #[arg(long, value_name = "PATH", num_args = 0..=1,
+        conflicts_with_all = ["update", "also", "output", "out", "show", "full", "allow_programs", "env", "twice"])]
     init: Option<Option<PathBuf>>,
     /// Write another report as well, such as --also junit=recompact.xml; repeatable
     #[arg(long, value_name = "REPORT=FILE", value_parser = also)]
@@ -70,7 +71,7 @@ impl Check {
         self.output.works_on(std::slice::from_ref(&self.file));
         let file = display_path(&self.file);
         let text = read_settings(&self.file).map_err(|error| {
-            let advice = "a suite file holds [[suite]] with name, transcripts, policies and limits";
+            let advice = "`recompact check --init FOLDER` writes a first one for the transcripts in a folder";
             Failure::Usage(format!("{file}: the suite file cannot be read: {error}; {advice}"))
         })?;
         let gate = Gate::parse(&text, &file)?;

@@ -71,6 +71,10 @@ fn a_first_suite_replaces_no_file_and_needs_calls() {
     let again = check(folder.path(), &["gate/mine.toml", "--init", "runs"]);
     assert_eq!(again.stderr, "recompact: gate/mine.toml: exists already, and is not replaced; name another file\n");
     assert_eq!((again.code, fs::read_to_string(folder.path().join("gate/mine.toml")).expect("the suite")), (2, suite));
+    let both = check(folder.path(), &["--init", "runs", "--out", "suite.toml"]);
+    assert!(both.code == 2 && both.stderr.contains("'--init [<PATH>]' cannot be used with '--out <FILE>'"), "{}", both.stderr);
+    let none = check(folder.path(), &[]);
+    assert!(none.stderr.ends_with("; `recompact check --init FOLDER` writes a first one for the transcripts in a folder\n"));
     let missing = check(folder.path(), &["--init", "none"]);
     assert!(missing.code == 2 && missing.stderr.starts_with("recompact: none: "), "{}", missing.stderr);
     fs::write(folder.path().join("runs/repair.jsonl"), "{\"role\": \"user\", \"content\": \"hi\"}\n").expect("our own file");
