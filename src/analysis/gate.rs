@@ -29,6 +29,7 @@ use crate::results::saved::Coverage;
 use crate::util::toml_span::TomlSpans;
 
 pub use baseline::{Baseline, BaselineEntry, BaselineError};
+pub use column::without_value;
 pub use draft::{Draft, DraftLimit, draft_file, draft_limits, preset_of_format};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
 pub use file::{SuiteFile, SuiteTable, Tolerance};

@@ -46,3 +46,23 @@ pub fn count<'a>(column: &Column, findings: impl Iterator<Item = &'a Finding>) -
     let kind = column.id.strip_prefix(FINDING)?;
     Some(findings.filter(|finding| finding.id == kind && finding.level != Level::Note).count() as f64)
 }
+
+/// Says why a column has no value over all transcripts of a suite, and what to do.
+pub fn without_value(column: &Column) -> String {
+    let is_cost = |id: &str| ["cost.", "cache."].iter().any(|group| id.starts_with(group));
+    let why = match &column.combine {
+        _ if is_cost(&column.id) => "no conversation here could be priced (page cost of the guide)".to_owned(),
+        Aggregation::Ratio { under, .. } | Aggregation::Saving { under, .. } => {
+            format!("it divides by {under}, which is 0 or missing in all transcripts here")
+        }
+        Aggregation::Weighted { by } => {
+            let columns = metric::columns();
+            let about = columns.iter().find(|column| column.id == *by).map(|column| format!(" ({})", column.about));
+            format!("it is weighted by {by}{}, which is 0 in all transcripts here", about.unwrap_or_default())
+        }
+        Aggregation::Sum | Aggregation::Max | Aggregation::Mean | Aggregation::Nothing => {
+            "no conversation here has one".to_owned()
+        }
+    };
+    format!("{why}: delete this rule, or add transcripts with such a value")
+}

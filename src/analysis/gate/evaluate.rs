@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::metrics::column::{Column, Direction};
 
 use super::baseline::Baseline;
+use super::column::without_value;
 use super::measure::{Measured, TranscriptValues};
 use super::{Rule, RuleKind, Suite};
 
@@ -90,12 +91,17 @@ impl RuleCase<'_> {
 
     /// Returns why no comparison with the baseline is possible.
     fn why_undecided(&self, before: Option<f64>) -> Option<String> {
-        let Some(baseline) = self.baseline else { return Some("there is no baseline".to_owned()) };
+        let with_advice = |why: String| Some(format!("{why}; `recompact check --update` writes a new baseline"));
+        let column = &self.rule.column;
+        if before.is_none() && self.measured.totals.get(&column.id).is_none() {
+            return Some(format!("it has no value here; {}", without_value(column)));
+        }
+        let Some(baseline) = self.baseline else { return with_advice("there is no baseline".to_owned()) };
         let known = baseline.transcripts(self.suite.name(), &self.measured.policy);
         let lost = known.into_iter().find(|known| !self.measured.transcripts.iter().any(|one| one.transcript == *known));
         match (lost, before) {
-            (Some(lost), _) => Some(format!("the baseline includes {lost}, which was not analysed")),
-            (None, None) => Some("the baseline has no value for it".to_owned()),
+            (Some(lost), _) => with_advice(format!("the baseline includes {lost}, which was not analysed")),
+            (None, None) => with_advice("the baseline has no value for it".to_owned()),
             (None, Some(_)) => None,
         }
     }

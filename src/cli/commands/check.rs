@@ -187,10 +187,7 @@ fn outcome(checked: &GateReport) -> Result<(), Failure> {
     let failed = format!("{}: {breaches} of {all} {} not hold", checked.file, if breaches == 1 { "does" } else { "do" });
     match checked.undecided() {
         0 => {}
-        some => errors.push(format!(
-            "{}: {some} of {all} could not be judged; `recompact check --update` writes the baseline, to be committed",
-            checked.file
-        )),
+        some => errors.push(format!("{}: {some} of {all} could not be judged; the report says what to do", checked.file)),
     }
     match (errors.is_empty(), breaches) {
         (true, 0) => Ok(()),

@@ -1,9 +1,8 @@
 //! A verdict as a sentence that a reader who does not know the suite understands.
 
 use super::number_format;
-use crate::analysis::gate::{Moved, Outcome, RuleKind, Verdict};
-use crate::metrics::column::{Aggregation, Column, Direction};
-use crate::metrics::metric;
+use crate::analysis::gate::{Moved, Outcome, RuleKind, Verdict, without_value};
+use crate::metrics::column::{Column, Direction};
 use crate::results::saved::Unit;
 
 /// Returns what happened, the value before and after, what is allowed, which transcript caused it, and what the column
@@ -12,8 +11,7 @@ pub fn sentence(verdict: &Verdict) -> String {
     let column = &verdict.rule.column;
     let statement = match (&verdict.outcome, &verdict.rule.kind) {
         (Outcome::Undecided(why), _) => {
-            let advice = "`recompact check --update` writes a new baseline";
-            return format!("{}: `{}` could not be judged: {why}; {advice}", policy_and_suite(verdict), verdict.rule.describe());
+            return format!("{}: `{}` could not be judged: {why}", policy_and_suite(verdict), verdict.rule.describe());
         }
         (_, RuleKind::Limit(condition)) => limit(verdict, condition.operator_words()),
         (_, RuleKind::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
@@ -43,30 +41,9 @@ fn limit(verdict: &Verdict, words: &str) -> String {
     };
     match after {
         Some(_) => format!("{} is {} and must be {words} {}{was}", column.id, shown(after), shown(allowed)),
-        None => format!(
-            "{} has no value here and must be {words} {}{was}; {}: delete this limit, or add transcripts with such a value",
-            column.id,
-            shown(allowed),
-            why_no_value(column)
-        ),
-    }
-}
-
-/// Says why a column has no value over all transcripts: what it divides by is missing or 0, or no row has a value.
-fn why_no_value(column: &Column) -> String {
-    let is_cost = |id: &str| ["cost.", "cache."].iter().any(|group| id.starts_with(group));
-    match &column.combine {
-        _ if is_cost(&column.id) => "no conversation here could be priced (page cost of the guide)".to_owned(),
-        Aggregation::Ratio { under, .. } | Aggregation::Saving { under, .. } => {
-            format!("it divides by {under}, which is 0 or missing in all transcripts here")
-        }
-        Aggregation::Weighted { by } => {
-            let columns = metric::columns();
-            let about = columns.iter().find(|column| column.id == *by).map(|column| format!(" ({})", column.about));
-            format!("it is weighted by {by}{}, which is 0 in all transcripts here", about.unwrap_or_default())
-        }
-        Aggregation::Sum | Aggregation::Max | Aggregation::Mean | Aggregation::Nothing => {
-            "no conversation here has one".to_owned()
+        None => {
+            let why = without_value(column);
+            format!("{} has no value here and must be {words} {}{was}; {why}", column.id, shown(allowed))
         }
     }
 }

@@ -145,27 +145,24 @@ fn an_update_says_what_it_wrote() {
     assert_eq!((&json["written"]["values"], &json["notes"]), (&values.into(), &serde_json::json!([])));
 }
 
-/// The limit says which column has no value, why, and what to do.
+/// The rule says which column has no value, why, and what to do: for a tolerance, a new baseline would have none either.
 #[test]
-fn a_limit_on_a_column_without_a_value_says_why() {
+fn a_rule_about_a_column_without_a_value_says_why() {
     let folder = folder(&["openai-chat/tasks.json"]);
-    let suite = |limit: &str| {
-        let text =
-            format!("[[suite]]\nname = \"s\"\ntranscripts = [\"runs\"]\npolicies = [\"keep-all\"]\nlimits = [\"{limit}\"]\n");
+    let message = |rule: &str, code: i32| {
+        let text = format!("[[suite]]\nname = \"s\"\ntranscripts = [\"runs\"]\npolicies = [\"keep-all\"]\n{rule}\n");
         fs::write(folder.path().join("recompact.toml"), text).expect("our own file");
         let ran = check(folder.path(), &["--quiet", "-o", "json"]);
         let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
-        (ran.code, json["verdicts"][0]["message"].as_str().unwrap_or_default().to_owned())
+        assert_eq!(ran.code, code, "{rule}: {}", ran.stderr);
+        json["verdicts"][0]["message"].as_str().unwrap_or_default().to_owned()
     };
-    let (code, message) = suite("summary.needed >= 70%");
-    let why = "summary.needed has no value here and must be at least 70.0%; it is weighted by summary.needed_weight (weight of the \
-               uses that summary.needed is about: its denominator), which is 0 in all transcripts here: delete this limit, or add \
-               transcripts with such a value.";
-    assert_eq!(code, 1);
-    assert!(message.contains(why), "{message}");
-    let (code, message) = suite("summary.false <= 1%");
-    assert!(
-        code == 1 && message.contains("; it divides by summary.facts, which is 0 or missing in all transcripts here: "),
-        "{message}"
-    );
+    let why = "it is weighted by summary.needed_weight (weight of the uses that summary.needed is about: its denominator), which is 0 in \
+               all transcripts here: delete this rule, or add transcripts with such a value";
+    let limit = message("limits = [\"summary.needed >= 70%\"]", 1);
+    assert!(limit.contains(&format!("summary.needed has no value here and must be at least 70.0%; {why}.")), "{limit}");
+    let tolerance = message("tolerance = { \"summary.needed\" = 0.01 }", 2);
+    assert!(tolerance.ends_with(&format!("could not be judged: it has no value here; {why}")), "{tolerance}");
+    let ratio = message("limits = [\"summary.false <= 1%\"]", 1);
+    assert!(ratio.contains("; it divides by summary.facts, which is 0 or missing in all transcripts here: "), "{ratio}");
 }

@@ -44,7 +44,8 @@ fn first(suite: &Suite, now: &[(&str, f64, f64)], before: Option<&[(&str, f64, f
     let outcome = match verdict.outcome {
         Outcome::Holds => "holds".to_owned(),
         Outcome::Breach => "breach".to_owned(),
-        Outcome::Undecided(why) => why,
+        // What to do follows.
+        Outcome::Undecided(why) => why.split("; ").next().unwrap_or_default().to_owned(),
     };
     let moved = verdict.moved.map_or(String::new(), |moved| format!(", {}", moved.transcript));
     format!("{outcome}: {}, {}{moved}", number(verdict.allowed), number(verdict.headroom))
@@ -109,7 +110,7 @@ fn rules_without_values_do_not_pass() {
     let gone = "the baseline includes b, which was not analysed: 10.000, 5.000, a";
     assert_eq!(first(&suite, now, Some(&[("a", 5.0, 1.0), ("b", 5.0, 1.0)])), gone);
     assert_eq!(first(&suite, now, Some(&[])), "the baseline has no value for it: -, -, a");
-    assert_eq!(first(&suite, &[], Some(&[])), "the baseline has no value for it: -, -");
+    assert_eq!(first(&suite, &[], Some(&[])), "it has no value here: -, -", "an update would not help");
     let limit = super::tests::suite("\"kept.hit >= 0\"", "");
     assert_eq!(first(&limit, &[], None), "breach: 0.000, -", "no value is no pass");
 }
