@@ -39,14 +39,21 @@ impl StderrTail {
         self.last_lines(1).pop()
     }
 
-    /// Returns the last lines that are not empty, at most as many, in their order.
+    /// Returns the last lines that are not empty, at most as many, in their order. If none of them names an error, the last line that
+    /// does takes the place of the first: below it, Node writes a line for each call and each field.
     pub fn last_lines(&self, most: usize) -> Vec<String> {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&bytes);
-        let last = text.lines().rev().filter(|line| !line.trim().is_empty()).take(most);
-        let mut lines: Vec<String> = last.map(str::to_owned).collect();
-        lines.reverse();
-        lines
+        let mut before = text.lines().rev().filter(|line| !line.trim().is_empty());
+        let mut lines: Vec<&str> = before.by_ref().take(most).collect();
+        let names_error = |line: &&str| line.contains("Error");
+        if most > 1
+            && !lines.iter().any(names_error)
+            && let (Some(error), Some(first)) = (before.find(names_error), lines.last_mut())
+        {
+            *first = error;
+        }
+        lines.into_iter().rev().map(str::to_owned).collect()
     }
 }
 
