@@ -107,6 +107,7 @@ impl LineProgram {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left.min(POLL_INTERVAL)) {
+                Ok(Err(LineError::HalfLine)) => return Err(self.half_line()),
                 Ok(line) => return line,
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
                 // A child of the program may hold its output open.
@@ -134,6 +135,13 @@ impl LineProgram {
 
     fn has_ended(&mut self) -> bool {
         !matches!(self.group.child.try_wait(), Ok(None))
+    }
+
+    /// A line without its end: the program may have crashed while it wrote it.
+    fn half_line(&mut self) -> LineError {
+        let ended = self.ended();
+        let has_failed = matches!(self.group.child.try_wait(), Ok(Some(status)) if !status.success());
+        if has_failed { ended } else { LineError::HalfLine }
     }
 
     fn ended(&mut self) -> LineError {
