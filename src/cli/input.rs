@@ -286,7 +286,7 @@ impl Transcripts {
     pub fn end(&self, end: Result<(), RunError>) -> Result<(), Failure> {
         match end {
             Err(RunError::Input(errors)) if !self.strict => {
-                errors.iter().for_each(|why| output::say(&format!("left out: {}", escape::terminal(why))));
+                errors.iter().for_each(|why| output::say(&format!("left out: {}", escape::terminal_lines(why))));
                 Ok(())
             }
             end => Ok(end?),

@@ -90,6 +90,8 @@ pub enum View {
     /// The answer, on one screen.
     #[default]
     Screen,
+    /// The answer, and then these sections.
+    Answered(Vec<String>),
     /// Sections, by id.
     Sections(Vec<String>),
     /// The screen and all sections.
@@ -155,13 +157,18 @@ impl Layout {
             let tables = sections.flat_map(|section| (section.tables)(document, &detail));
             (drawing.tables)(&tables.filter(|table| !table.rows.is_empty()).collect::<Vec<_>>(), &self.style)
         };
+        let named = |ids: &[String]| tables(&|id| ids.iter().any(|wanted| wanted == id));
+        let screen = |lines| Some((drawing.screen)(&document.screen(self)?, &self.style, lines));
+        let with_screen = |lines, sections: Vec<u8>| match screen(lines) {
+            Some(screen) if sections.is_empty() => screen,
+            Some(screen) => [screen, b"\n".to_vec(), sections].concat(),
+            None => sections,
+        };
         match &self.view {
-            View::Sections(ids) => tables(&|id| ids.iter().any(|wanted| wanted == id)),
-            view => match document.screen(self) {
-                None => tables(&|_| true),
-                Some(screen) if *view == View::Screen => (drawing.screen)(&screen, &self.style, MAX_LINES),
-                Some(screen) => [(drawing.screen)(&screen, &self.style, usize::MAX), b"\n".to_vec(), tables(&|_| true)].concat(),
-            },
+            View::Sections(ids) => named(ids),
+            View::Screen => screen(MAX_LINES).unwrap_or_else(|| tables(&|_| true)),
+            View::Answered(ids) => with_screen(MAX_LINES, named(ids)),
+            View::Full => with_screen(usize::MAX, tables(&|_| true)),
         }
     }
 }

@@ -27,6 +27,9 @@ pub struct OutputArgs {
     /// Show these sections instead of the first screen, separated by commas; a wrong name lists them
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', conflicts_with = "full")]
     show: Vec<String>,
+    /// Sections after the screen.
+    #[arg(skip)]
+    also: Vec<String>,
     /// Show the first screen and all sections; on a terminal through the pager that PAGER names, or less
     #[arg(long)]
     full: bool,
@@ -126,7 +129,8 @@ impl OutputArgs {
 
     fn layout(&self, command: &str) -> Layout {
         let view = match (&self.show[..], self.full) {
-            ([], false) => View::Screen,
+            ([], false) if self.also.is_empty() => View::Screen,
+            ([], false) => View::Answered(self.also.clone()),
             ([], true) => View::Full,
             (sections, _) => View::Sections(sections.to_vec()),
         };
@@ -147,6 +151,11 @@ impl OutputArgs {
     /// Whether the section of findings is asked for.
     pub fn shows_findings(&self) -> bool {
         self.show.iter().any(|section| section == "findings")
+    }
+
+    /// Shows a section after the screen, because an option asks for more of it.
+    pub fn also_shows(&mut self, section: &str) {
+        self.also.push(section.to_owned());
     }
 
     /// Rejects a report of findings if findings were not checked: its output would look like a pass.

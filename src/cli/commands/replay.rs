@@ -38,12 +38,13 @@ pub struct Replay {
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true,
         value_parser = setting(checked::<Setting>))]
     settings: Vec<String>,
-    /// Number of facts to list for each policy that were lost for good and used again, worst first
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    misses: usize,
-    /// Number of most expensive cache invalidations to list for each policy
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    breaks: usize,
+    /// Show the facts that were lost for good and used again, worst first: as many for each policy [default: 3, with --show
+    /// misses]
+    #[arg(long, value_name = "N")]
+    misses: Option<usize>,
+    /// Show the most expensive cache invalidations: as many for each policy [default: 3, with --show cache]
+    #[arg(long, value_name = "N")]
+    breaks: Option<usize>,
     /// Also report what is wrong: broken tool pairs, thrashing, broken cache prefixes and more (see `recompact catalog
     /// findings`)
     #[arg(long)]
@@ -84,6 +85,7 @@ impl Replay {
         self.file_uses().check()?;
         self.findings |= self.output.shows_findings();
         self.output.needs_findings(self.findings)?;
+        self.show_what_is_asked_for();
         if self.fail_on.is_given() && !self.findings {
             return Err(Failure::Usage("--fail-on needs findings: add --findings".to_owned()));
         }
@@ -131,6 +133,17 @@ impl Replay {
         self.fail_on.check(&results.findings)
     }
 
+    /// Shows the section of each option that asks for something which the screen does not show.
+    fn show_what_is_asked_for(&mut self) {
+        let asked = [
+            (self.exact, "policies"),
+            (self.misses.is_some(), "misses"),
+            (self.breaks.is_some(), "cache"),
+            (self.findings, "findings"),
+        ];
+        asked.into_iter().filter(|(is_asked, _)| *is_asked).for_each(|(_, section)| self.output.also_shows(section));
+    }
+
     fn file_uses(&self) -> FileUses {
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);
@@ -143,8 +156,8 @@ impl Replay {
     fn spec(&self) -> StudySpec {
         let mut spec = self.study_args.spec();
         spec.set.clone_from(&self.settings);
-        spec.misses = self.misses;
-        spec.breaks = self.breaks;
+        spec.misses = self.misses.unwrap_or(spec.misses);
+        spec.breaks = self.breaks.unwrap_or(spec.breaks);
         spec.findings = self.findings;
         spec.show_secrets = self.show_secrets;
         spec.exact = self.exact;

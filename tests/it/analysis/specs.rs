@@ -32,6 +32,7 @@ fn other_values() -> BTreeMap<&'static str, Value> {
         ("misses", json!(1)),
         ("breaks", json!(1)),
         ("findings", json!(true)),
+        ("show_secrets", json!(true)),
         ("exact", json!(cfg!(feature = "exact"))),
         ("bounds", json!(false)),
         ("format", json!("codex")),
