@@ -79,6 +79,9 @@ pub struct Transcripts {
     /// Whether pipes, sockets and devices are rejected.
     #[arg(skip)]
     only_files: bool,
+    /// Transcripts that are a part of the program, in place of those at paths.
+    #[arg(skip)]
+    built_in: Vec<Input>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -130,6 +133,7 @@ impl Transcripts {
             base: base.to_owned(),
             model_limits: None,
             only_files: false,
+            built_in: Vec::new(),
         })
     }
 
@@ -193,7 +197,12 @@ impl Transcripts {
     ///
     /// Fails if the options name no known format or no day.
     pub fn corpus(&self) -> Result<FileCorpus, Failure> {
-        Ok(FileCorpus::new(&self.base, &self.paths, &self.read_spec())?.only_files(self.only_files))
+        let read = self.read_spec();
+        let corpus = match &self.built_in[..] {
+            [] => FileCorpus::new(&self.base, &self.paths, &read),
+            inputs => FileCorpus::of(inputs.to_vec(), &read),
+        };
+        Ok(corpus?.only_files(self.only_files))
     }
 
     /// If no path was named, takes the folders in which harnesses save their sessions, and says so.
@@ -202,7 +211,7 @@ impl Transcripts {
     ///
     /// Fails if there is no such folder.
     pub fn or_sessions_here(&mut self) -> Result<(), Failure> {
-        if self.paths.is_empty() {
+        if self.paths.is_empty() && self.built_in.is_empty() {
             self.paths = session_folders::find()?;
             if !self.quiet {
                 let folders: Vec<String> = self.paths.iter().map(|folder| session_folders::shown(folder)).collect();
@@ -244,6 +253,11 @@ impl Transcripts {
     /// Rejects pipes, sockets and devices: reading them may never end.
     pub fn only_files(&mut self) {
         self.only_files = true;
+    }
+
+    /// Takes transcripts that are a part of the program.
+    pub fn take_built_in(&mut self, inputs: Vec<Input>) {
+        self.built_in = inputs;
     }
 
     /// The paths as given.

@@ -30,7 +30,8 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    audit, catalog, check, completions, diff, export_settings, guide, inspect, man, policy, probe, replay, report, show, sweep,
+    audit, catalog, check, completions, demo, diff, export_settings, guide, inspect, man, policy, probe, replay, report, show,
+    sweep,
 };
 use error::Failure;
 
@@ -40,6 +41,7 @@ use captured::capture;
 /// What a new user may type first.
 const FIRST_STEPS: &str = "\
 First steps:
+  recompact demo                  the first screen, of invented sessions
   recompact                       which policy to ship for the sessions on this machine
   recompact PATH                  the same for the sessions in a folder or a file
   recompact sweep -p claude-code  which of its settings
@@ -64,6 +66,8 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Replay transcripts through policies and compare: tokens saved, bytes written, facts kept, requests broken
     Replay(Box<replay::Replay>),
+    /// Replay invented sessions that are a part of the program, to see the first screen without transcripts of your own
+    Demo(demo::Demo),
     /// Search a policy's parameters for the best trade-offs, and recommend a configuration
     Sweep(Box<sweep::Sweep>),
     /// Find what is wrong with saved transcripts and the compactions recorded in them; changes nothing
@@ -136,6 +140,7 @@ impl Command {
         match self {
             Self::Inspect(command) => command.run(),
             Self::Replay(command) => command.run(),
+            Self::Demo(command) => command.run(),
             Self::Sweep(command) => command.run(),
             Self::Audit(command) => command.run(),
             Self::Probe(command) => command.run(),

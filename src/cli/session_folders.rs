@@ -25,8 +25,8 @@ pub fn find() -> Result<Vec<PathBuf>, Failure> {
     if found.is_empty() {
         let looked: String = folders.iter().map(|folder| format!("\n  {}", shown(folder))).collect();
         return Err(Failure::Usage(format!(
-            "no path was named, and there are no sessions in the usual folders:{looked}\nName a file or a folder. To try it in a \
-             checkout of recompact: recompact replay fixtures/transcripts/claude-code"
+            "no path was named, and there are no sessions in the usual folders:{looked}\nName a file or a folder, or \
+             try `recompact demo`"
         )));
     }
     Ok(found)

@@ -134,10 +134,11 @@ impl Invocation {
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The same command with other options. Saved results are named again; of a study only what follows is written.
+    /// The same command with other options. Saved results are named again; of a study only what follows is written, and the demo has
+    /// nothing else.
     pub fn again(&self, options: &str) -> String {
         match self.command.as_str() {
-            "report" => self.other("report", options),
+            "report" | "demo" => self.other(&self.command, options),
             command => format!("recompact {command} … {options}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Transcripts in files: named, found in folders, matched by patterns, or on standard input.
+//! Transcripts in files: named, found in folders, matched by patterns, on standard input, or a part of the program.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -42,7 +42,16 @@ impl FileCorpus {
     ///
     /// Fails if the format does not exist, if a day is no day, or if no byte may be read.
     pub fn new(base: &Path, paths: &[PathBuf], read: &ReadSpec) -> Result<Self, ValueError> {
-        let (mut inputs, errors) = source::find(base, paths);
+        let (inputs, errors) = source::find(base, paths);
+        Ok(Self { errors, ..Self::of(inputs, read)? })
+    }
+
+    /// The corpus of these transcripts, which are in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Self::new`].
+    pub fn of(mut inputs: Vec<Input>, read: &ReadSpec) -> Result<Self, ValueError> {
         let (format, max_bytes, selection) = (read.known_format()?, read.max_bytes()?, Selection::new(read)?);
         if let Some(limit) = read.newest {
             keep_newest(&mut inputs, limit);
@@ -51,7 +60,7 @@ impl FileCorpus {
         Ok(Self {
             inputs,
             sub_agents,
-            errors,
+            errors: Vec::new(),
             format,
             branches: read.branches,
             max_bytes,

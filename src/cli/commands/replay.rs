@@ -5,7 +5,7 @@ mod materialize;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
 use recompact::analysis::ReplayHooks;
 use recompact::analysis::missed::missed_requests;
 use recompact::analysis::spec::StudySpec;
@@ -14,6 +14,7 @@ use recompact::engine::policy::{Policy, Setting};
 use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
 use recompact::transcript::conversation::Conversation;
+use recompact::transcript::source::Input;
 
 use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
@@ -74,14 +75,26 @@ pub struct Replay {
     columns: PolicyColumns,
     #[command(flatten)]
     output: OutputArgs,
+    /// The command that was typed.
+    #[arg(skip = "replay")]
+    command: &'static str,
 }
 
 impl Replay {
+    /// A replay of transcripts that are a part of the program, for another command. The user's files set no default of it.
+    pub fn of_built_in(command: &'static str, options: &[&str], inputs: Vec<Input>, output: OutputArgs) -> Result<Self, Failure> {
+        let words = [command].into_iter().chain(options.iter().copied());
+        let matches = Self::augment_args(Command::new(command)).try_get_matches_from(words)?;
+        let mut replay = Self { command, output, ..Self::from_arg_matches(&matches)? };
+        replay.transcripts.take_built_in(inputs);
+        Ok(replay)
+    }
+
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.with_columns(&self.columns);
         self.output.works_on(self.transcripts.paths());
         self.transcripts.or_sessions_here()?;
-        self.output.must_show::<Results>("replay")?;
+        self.output.must_show::<Results>(self.command)?;
         self.file_uses().check()?;
         self.findings |= self.output.shows_findings();
         self.output.needs_findings(self.findings)?;
@@ -124,7 +137,7 @@ impl Replay {
         if self.output.is_page() && spec.summarizer.is_empty() {
             results.requests = missed_requests(&loaded.study, &results, &self.transcripts.corpus()?);
         }
-        self.output.document("replay", &results)?;
+        self.output.document(self.command, &results)?;
         if self.output.shows_findings() && results.findings.is_empty() {
             output::say("no findings: none of the known mistakes is in these replays");
         }

@@ -40,6 +40,8 @@ pub struct Input {
     /// not be.
     pub explicit: bool,
     path: PathBuf,
+    /// The deflated bytes of one that is a part of the program and has no path.
+    built_in: Option<&'static [u8]>,
 }
 
 /// Why a path gives no bytes.
@@ -111,7 +113,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 }
 
 impl Input {
-    /// The path of the file; `-` for standard input.
+    /// The path of the file; `-` for standard input; empty for a part of the program.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -128,7 +130,12 @@ impl Input {
     }
 
     fn new(base: &Path, path: PathBuf, explicit: bool) -> Self {
-        Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path }
+        Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path, built_in: None }
+    }
+
+    /// A transcript that is a part of the program, deflated. No file is read for it.
+    pub fn built_in(name: String, deflated: &'static [u8]) -> Self {
+        Self { name, explicit: true, path: PathBuf::new(), built_in: Some(deflated) }
     }
 
     /// Whether it is a pipe, a socket or a device: reading those may block or never end.

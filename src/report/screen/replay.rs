@@ -85,6 +85,13 @@ fn amounts(own: f64, other: f64) -> String {
 }
 
 fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
+    if invocation.command == "demo" {
+        return vec![
+            Step::new("recompact".to_owned(), "the same for your sessions on this machine: these are invented"),
+            Step::new("recompact PATH".to_owned(), "the same for those in a folder or a file"),
+            Step::new(invocation.again("--full"), "all sections of these"),
+        ];
+    }
     let mut steps = Vec::new();
     // Saved results do not say where their transcripts are.
     if invocation.command != "report" {

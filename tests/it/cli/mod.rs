@@ -5,6 +5,7 @@ pub mod bad_input;
 pub mod completions;
 pub mod contexts;
 pub mod defaults;
+pub mod demo;
 pub mod diff;
 pub mod export_settings;
 pub mod faults;

@@ -16,13 +16,13 @@ use crate::support::program::{fixtures, run_in};
 /// The most lines that a visitor is expected to look through.
 const LONGEST: usize = 180;
 /// What the README's first command replays, and how.
-const FOLDER: &str = "fixtures/transcripts/claude-code";
-const OPTIONS: [&str; 2] = ["--window", "80k"];
+pub const FOLDER: &str = "fixtures/transcripts/claude-code";
+pub const OPTIONS: [&str; 2] = ["--window", "80k"];
 
 const BLOCKS: &[Block] =
     &[Block { name: "output", make: output }, Block { name: "presets", make: presets }, Block { name: "formats", make: formats }];
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 

@@ -68,7 +68,7 @@ fn machine_without_sessions_says_where_it_looked() {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     let folders =
         ["~/.claude/projects", "~/.config/claude/projects", "~/.codex/sessions", "~/.codex/archived_sessions", ".transcripts"];
-    for said in folders.into_iter().chain(["recompact replay fixtures/transcripts/claude-code"]) {
+    for said in folders.into_iter().chain(["recompact demo"]) {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
     }
 }

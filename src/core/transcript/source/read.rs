@@ -8,6 +8,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::zstd::Frames;
 use super::{Input, SourceError, SourceErrorKind, unreadable};
+use crate::text::inflate::inflate;
 
 /// Default limit of the size of a transcript in bytes, decompressed: a few kilobytes of gzip can expand beyond any memory.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -69,6 +70,9 @@ pub struct Content {
 
 /// Reads the bytes of a transcript, decompressed; fails if it has more than `limit`.
 pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
+    if let Some(deflated) = input.built_in {
+        return Ok(Content { bytes: inflate(deflated), cut_off: None });
+    }
     if input.is_stdin() {
         return read_within(&input.name, io::stdin().lock(), 0, limit);
     }
