@@ -8,7 +8,8 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// `$1`: the beginning of the marks of this run, `RECOMPACT_GROUP=123-`. A process may fork during a search, so there are two.
+/// `$1`: the beginning of the marks of this run, `RECOMPACT_GROUP=123-`. A run that ended its programs itself leaves no group. A process
+/// may fork during a search, so there are two.
 const SCRIPT: &str = r#"trap '' INT TERM HUP
 groups=' '
 while read -r sign group; do
@@ -17,13 +18,12 @@ while read -r sign group; do
   -) groups="${groups%% $group *} ${groups#* $group }" ;;
   esac
 done
+[ "$groups" = ' ' ] && exit
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 for search in 1 2; do
-  for file in /proc/[0-9]*/environ; do
-    if tr '\0' '\n' <"$file" 2>/dev/null | grep -q "^$1"; then
-      process=${file#/proc/}
-      kill -s KILL "${process%/environ}" 2>/dev/null
-    fi
+  for file in $(grep -lsz -- "^$1" /proc/[0-9]*/environ); do
+    process=${file#/proc/}
+    kill -s KILL "${process%/environ}" 2>/dev/null
   done
 done"#;
 
