@@ -136,6 +136,7 @@ impl Secrets {
         secrets
     }
 
+    /// Adds a secret, as a rule finds it.
     pub fn add(&mut self, secret: &str) {
         if !self.0.contains(secret) {
             self.0.insert(secret.to_owned());

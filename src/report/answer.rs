@@ -25,6 +25,7 @@ pub struct AnsweredResults<'a> {
 }
 
 impl<'a> AnsweredResults<'a> {
+    /// Judges these results.
     pub fn new(results: &'a Results) -> Self {
         Self { results, verdict: Answer::of(results) }
     }

@@ -31,6 +31,7 @@ impl Document for Changes {
             answer: answer(self),
             table: ScreenTable { tones, ..ScreenTable::new(model, ranks, "policies") },
             checks: checks(self),
+            changes: Vec::new(),
             next: vec![
                 Step::new(
                     layout.invocation.again("--show columns,conversations,settings"),

@@ -2,7 +2,7 @@
 //! is in a code span, where GitHub sees no link, mention or tag.
 
 use super::escape;
-use super::screen::{Prose, Screen};
+use super::screen::{CHANGES_TITLE, CHECKS_TITLE, Prose, Screen};
 use super::table_model::{CellKind, ColumnHeader, TableModel};
 
 /// Draws a screen: its answer, its table and what to check. What to do next is for the reader of a terminal.
@@ -13,9 +13,11 @@ pub fn screen(screen: &Screen) -> Vec<u8> {
         out += &if index == 0 { format!("**{}**\n\n", text(sentences)) } else { format!("{}\n\n", text(sentences)) };
     }
     out += &format!("{}\n\n{}", text(&screen.scope), rows_of(&screen.table.model));
-    if !screen.checks.is_empty() {
-        out += "\nCheck before you trust it:\n\n";
-        screen.checks.iter().for_each(|check| out += &format!("- {}\n", text(&check.text)));
+    for (title, points) in [(CHECKS_TITLE, &screen.checks), (CHANGES_TITLE, &screen.changes)] {
+        if !points.is_empty() {
+            out += &format!("\n{title}:\n\n");
+            points.iter().for_each(|point| out += &format!("- {}\n", text(&point.text)));
+        }
     }
     escape::without_commands(&out).into_owned().into_bytes()
 }

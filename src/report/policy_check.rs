@@ -29,7 +29,14 @@ impl Document for PolicyChecks {
         } else {
             ScreenTable { tones, ..ScreenTable::new(found, vec![0, 1, 0, 0], "remarks") }
         };
-        Some(Screen { scope: scope(self), answer: answer(self), table, checks: to_check(self), next: next(self, layout) })
+        Some(Screen {
+            scope: scope(self),
+            answer: answer(self),
+            table,
+            checks: to_check(self),
+            changes: Vec::new(),
+            next: next(self, layout),
+        })
     }
 
     fn json(&self) -> Vec<u8> {

@@ -9,13 +9,20 @@ mod sweep;
 
 use super::Layout;
 use super::table_model::{TableModel, Tone};
+use crate::findings::{FINDINGS, Finding, FindingKind, Level};
 use crate::results::saved::Results;
+use crate::util::text::plural;
 
 pub use draw::draw;
 pub(super) use replay::{change, money, remark};
 
 /// Most lines of a screen: what a terminal shows without scrolling.
 pub const MAX_LINES: usize = 40;
+
+/// The title of the points to check.
+pub const CHECKS_TITLE: &str = "Check before you trust it";
+/// The title of the things to change.
+pub const CHANGES_TITLE: &str = "What to change";
 
 /// What people read first.
 pub struct Screen {
@@ -26,6 +33,8 @@ pub struct Screen {
     pub table: ScreenTable,
     /// What to check before the answer is trusted, the most important first.
     pub checks: Vec<Check>,
+    /// What to change, what helps most first: at most three.
+    pub changes: Vec<Check>,
     /// What to do next.
     pub next: Vec<Step>,
 }
@@ -125,6 +134,25 @@ impl Prose {
         };
         self.0.iter().map(part).collect()
     }
+}
+
+/// Most things to change.
+const MOST_CHANGES: usize = 3;
+
+/// What to change so that errors and warnings do not come back: the kinds with most errors first, then those with most warnings.
+pub fn changes(findings: &[Finding]) -> Vec<Check> {
+    let count = |kind: &FindingKind, level: Level| {
+        findings.iter().filter(|finding| finding.id == kind.id && finding.level == level).count()
+    };
+    let counted = FINDINGS.iter().map(|kind| (kind, [Level::Error, Level::Warning].map(|level| count(kind, level))));
+    let mut serious: Vec<(&FindingKind, [usize; 2])> = counted.filter(|(_, counts)| *counts != [0, 0]).collect();
+    serious.sort_by_key(|(_, counts)| std::cmp::Reverse(*counts));
+    let change = |(kind, [errors, warnings]): &(&FindingKind, [usize; 2])| {
+        let counts = [plural(*errors, "error"), plural(*warnings, "warning")];
+        let of_kind: Vec<String> = counts.into_iter().filter(|count| !count.starts_with("0 ")).collect();
+        Check::new("", format!("{} ({}): {}", kind.id, of_kind.join(", "), kind.advice()))
+    };
+    serious.iter().take(MOST_CHANGES).map(change).collect()
 }
 
 /// The screen of a replay; `None` if nothing was replayed.

@@ -61,6 +61,16 @@ impl FindingKind {
         self.page().split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
 
+    /// Returns what to change, in one sentence of the page.
+    pub fn advice(&self) -> String {
+        let text = self.paragraphs().join(" ");
+        let (_, advice) = text.split_once("What to change: ").unwrap_or_default();
+        // A full stop between back quotes is a part of a name.
+        let is_end = |(at, _): &(usize, &str)| advice[..*at].matches('`').count() % 2 == 0;
+        let end = advice.match_indices(". ").find(is_end).map_or(advice.len(), |(at, _)| at);
+        advice[..end].to_owned()
+    }
+
     /// Returns the one-line summary of what is wrong.
     pub fn about(&self) -> String {
         text::doc_about(self.doc)
@@ -154,6 +164,14 @@ pub fn detect(path: &str, replay: &ReplayView) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_kind_says_what_to_change() {
+        for kind in FINDINGS {
+            let advice = kind.advice();
+            assert!((20..400).contains(&advice.len()) && advice.matches('`').count() % 2 == 0, "{}: {advice}", kind.id);
+        }
+    }
 
     #[test]
     fn finding_ids_are_unique() {

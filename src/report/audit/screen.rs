@@ -2,15 +2,18 @@
 
 use super::{Audit, number, tokens};
 use crate::analysis::audit::persisted_outputs::State;
-use crate::findings::{FINDINGS, Finding, Level};
+use crate::analysis::inspect::{CompactionLoss, NAMED};
+use crate::findings::{FINDINGS, Finding, Level, by_id};
 use crate::metrics::column::Unit;
-use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
+use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step, changes};
 use crate::report::table_model::{ColumnHeader, LONGEST_NAME, TableModel, Tone, cut_path, cut_to};
 use crate::report::{Layout, number_format};
 use crate::util::text::plural;
 
-/// Maximum characters of a finding.
-const EXAMPLE: usize = 40;
+/// Number of losses that are named.
+const WORST_LOSSES: usize = 5;
+/// Maximum characters of what a finding means.
+const MEANING: usize = 64;
 
 pub fn screen(audit: &Audit, layout: &Layout) -> Option<Screen> {
     if audit.transcripts.is_empty() {
@@ -19,9 +22,13 @@ pub fn screen(audit: &Audit, layout: &Layout) -> Option<Screen> {
     let (model, tones) = kinds(audit);
     Some(Screen {
         scope: scope(audit),
-        answer: vec![Prose::new(wrong(audit)), Prose::new(files(audit) + &compactions(audit))],
+        answer: [Prose::new(wrong(audit)), Prose::new(files(audit) + &compactions(audit))]
+            .into_iter()
+            .chain(losses(audit))
+            .collect(),
         table: ScreenTable { tones, ..ScreenTable::new(model, vec![0, 0, 0, 2, 1, 3], "findings") },
         checks: checks(audit),
+        changes: changes(&audit.findings),
         next: next(audit, layout),
     })
 }
@@ -87,6 +94,24 @@ fn compactions(audit: &Audit) -> String {
     )
 }
 
+/// `Worst losses, needed later and in no text that the agent could see: `src/x.rs` (a.jsonl:40), …`
+fn losses(audit: &Audit) -> Option<Prose> {
+    let mut lost: Vec<(&str, &CompactionLoss)> = Vec::new();
+    for transcript in &audit.transcripts {
+        let file = transcript.path.rsplit('/').next().unwrap_or_default();
+        lost.extend(transcript.compactions.iter().filter_map(|compacted| Some((file, compacted.lost.as_ref()?))));
+    }
+    lost.sort_by_key(|(_, lost)| std::cmp::Reverse(lost.nowhere));
+    // The heaviest of each compaction first.
+    let facts = (0..NAMED).flat_map(|at| lost.iter().filter_map(move |(file, lost)| Some((file, lost.nowhere_facts.get(at)?))));
+    let named = facts.take(WORST_LOSSES).map(|(file, fact)| {
+        let place = Prose::default().name(cut_to(&fact.text, LONGEST_NAME)).words(" (");
+        place.name(format!("{}:{}", cut_path(file, LONGEST_NAME), fact.line)).words(")")
+    });
+    let list = named.reduce(|all, next| all.words(", ").join(next))?;
+    Some(Prose::new("Worst losses, needed later and in no text that the agent could see: ").join(list).words("."))
+}
+
 /// Kinds of findings, the worst first, each with its first finding.
 fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
     let of_kind = |id: &str| audit.findings.iter().filter(|finding| finding.id == id).collect::<Vec<&Finding>>();
@@ -104,15 +129,15 @@ fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
             let file = cut_path(finding.path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
             finding.line.map_or(file.to_owned(), |line| format!("{file}:{line}"))
         });
-        let example = first.map(|finding| cut_to(&finding.message, EXAMPLE)).unwrap_or_default();
-        let cells = [(*id).to_owned()].into_iter().chain(counts).chain([place.unwrap_or_default(), example]);
+        let meaning = by_id(id).map(|kind| cut_to(&kind.about(), MEANING)).unwrap_or_default();
+        let cells = [(*id).to_owned()].into_iter().chain(counts).chain([meaning, place.unwrap_or_default()]);
         cells.collect::<Vec<String>>()
     };
     let tones =
         kinds.iter().map(|(_, findings)| if count(findings, Level::Error) > 0 { Tone::Unfit } else { Tone::Plain }).collect();
     let mut headers = vec![ColumnHeader::names("finding")];
     headers.extend(["errors", "warnings", "notes"].map(ColumnHeader::numbers));
-    headers.extend([ColumnHeader::prose("first"), ColumnHeader::prose("which")]);
+    headers.extend([ColumnHeader::prose("what it means"), ColumnHeader::prose("first")]);
     let rows = kinds.iter().map(row).collect();
     (TableModel { title: "Findings".to_owned(), subject: String::new(), headers, rows, footnotes: Vec::new() }, tones)
 }
@@ -135,8 +160,8 @@ fn checks(audit: &Audit) -> Vec<Check> {
 fn next(audit: &Audit, layout: &Layout) -> Vec<Step> {
     let invocation = &layout.invocation;
     let mut steps = vec![Step::new(invocation.again("--show findings,compactions"), "each with its place; --full: all of it")];
-    if let Some(first) = audit.findings.first() {
-        steps.push(Step::new(format!("recompact catalog findings {}", first.id), "what a finding means, and what to do"));
+    if let Some(worst) = audit.findings.iter().min_by_key(|finding| finding.level) {
+        steps.push(Step::new(format!("recompact catalog findings {}", worst.id), "what a finding means, and what to do"));
     }
     steps.push(Step::new(invocation.other("replay", ""), "which policy would have lost less"));
     steps

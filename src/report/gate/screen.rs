@@ -16,6 +16,7 @@ pub fn screen(gate: &GateReport, layout: &Layout) -> Option<Screen> {
         answer: [Prose::new(answer(gate))].into_iter().chain(gate.written.as_ref().map(written)).collect(),
         table: table(gate),
         checks: checks(gate),
+        changes: Vec::new(),
         next: next(gate, layout),
     })
 }

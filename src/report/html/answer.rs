@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::number_format;
-use super::super::screen::{Prose, Screen, change, money};
+use super::super::screen::{CHANGES_TITLE, CHECKS_TITLE, Check, Prose, Screen, change, money};
 use super::roles::Roles;
 use super::series::refused;
 use crate::analysis::verdict::{HarnessVerdict, Standing, Verdict};
@@ -47,18 +47,19 @@ pub fn answer(
                     (numbers_of_harness(&harness.verdict, roles))
                 }
             }
-            (checks(screen, anchor))
+            (points(CHECKS_TITLE, &screen.checks, &anchor))
+            (points(CHANGES_TITLE, &screen.changes, &anchor))
         }
     }
 }
 
-/// Draws what to check before the answer is trusted, with links to the parts of the page that show more.
-fn checks(screen: &Screen, anchor: impl Fn(&str) -> Option<String>) -> Markup {
+/// Draws points to check or to change, with links to the parts of the page that show more.
+fn points(title: &str, points: &[Check], anchor: impl Fn(&str) -> Option<String>) -> Markup {
     html! {
-        @if !screen.checks.is_empty() {
-            h2 { "Check before you trust it" }
+        @if !points.is_empty() {
+            h2 { (title) }
             ul class="checks" {
-                @for check in &screen.checks {
+                @for check in points {
                     li {
                         (prose(&check.text))
                         @if let Some(anchor) = anchor(check.section) { " " a href={ "#" (anchor) } { "Show" } }

@@ -4,24 +4,28 @@ use crate::util::text::{plural, wrap};
 
 use super::super::table::draw_rows;
 use super::super::{Style, escape};
-use super::{Check, Screen, Step, fit};
+use super::{CHANGES_TITLE, CHECKS_TITLE, Check, Screen, Step, fit};
 
-const CHECKS: &str = "Check before you trust it";
 const NEXT: &str = "Next";
 /// Fewest checks that stay as long as rows of the table can go; one always stays.
 const MIN_CHECKS: usize = 2;
+/// Fewest changes that stay.
+const MIN_CHANGES: usize = 1;
 /// Fewest rows of the table that stay.
 const MIN_ROWS: usize = 3;
 
-/// Draws a screen. If it has more than `max_lines` lines, the last checks and then the last rows of the table are only counted.
+/// Draws a screen. If it has more than `max_lines` lines, the last checks and then the last rows of the table are only counted, and the
+/// last changes are left out.
 pub fn draw(screen: &Screen, style: &Style, max_lines: usize) -> Vec<u8> {
     let style = Style { width: style.width.clamp(super::super::table::MIN_WIDTH, 1_000), ..*style };
-    let (mut rows, mut checks) = (screen.table.model.rows.len(), screen.checks.len());
+    let (mut rows, mut checks, mut changes) = (screen.table.model.rows.len(), screen.checks.len(), screen.changes.len());
     let text = loop {
-        let text = draw_part(screen, (rows, checks), &style);
+        let text = draw_part(screen, (rows, checks, changes), &style);
         let too_many = text.lines().count().saturating_sub(max_lines);
         if too_many > 0 && checks > MIN_CHECKS.min(screen.checks.len()) {
             checks -= 1;
+        } else if too_many > 0 && changes > MIN_CHANGES {
+            changes -= 1;
         } else if too_many > 0 && rows > MIN_ROWS.min(screen.table.model.rows.len()) {
             rows = rows.saturating_sub(too_many).max(MIN_ROWS);
         } else if too_many > 0 && checks > 1 {
@@ -33,8 +37,8 @@ pub fn draw(screen: &Screen, style: &Style, max_lines: usize) -> Vec<u8> {
     escape::without_commands(&text).into_owned().into_bytes()
 }
 
-/// Draws the first rows and checks.
-fn draw_part(screen: &Screen, (rows, checks): (usize, usize), style: &Style) -> String {
+/// Draws the first rows, checks and changes.
+fn draw_part(screen: &Screen, (rows, checks, changes): (usize, usize, usize), style: &Style) -> String {
     let bold = |text: &str| if style.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
     let name = |name: &str| escape::terminal(name).into_owned();
     let mut out = wrap("", &screen.scope.text(name), style.width) + "\n";
@@ -47,12 +51,16 @@ fn draw_part(screen: &Screen, (rows, checks): (usize, usize), style: &Style) -> 
         out += &table(screen, rows, style);
     }
     if !screen.checks.is_empty() {
-        out += &format!("\n{}\n", bold(CHECKS));
+        out += &format!("\n{}\n", bold(CHECKS_TITLE));
         screen.checks.iter().take(checks).for_each(|check| out += &draw_check(check, style));
         let more = screen.checks.len() - checks;
         if more > 0 {
             out += &format!("  and {}: --full\n", plural(more, "more point"));
         }
+    }
+    if !screen.changes.is_empty() {
+        out += &format!("\n{}\n", bold(CHANGES_TITLE));
+        screen.changes.iter().take(changes).for_each(|change| out += &draw_check(change, style));
     }
     if !screen.next.is_empty() {
         out += &format!("\n{}\n", bold(NEXT));

@@ -34,6 +34,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
         answer: answer::answer(results, &verdict, &harnesses),
         table: table::table(results, &verdict, &harnesses, layout),
         checks: checks::checks(results, &verdict, &harnesses),
+        changes: super::changes(&results.findings),
         next: next(&verdict, &layout.invocation),
     })
 }

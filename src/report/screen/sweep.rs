@@ -20,6 +20,7 @@ pub fn screen(results: &Results, sweep: &Sweep, layout: &Layout) -> Option<Scree
         answer: answer::answer(&view),
         table: table::table(&view, layout.style.width)?,
         checks: view.checks(),
+        changes: Vec::new(),
         next: view.next(layout),
     })
 }

@@ -3,9 +3,9 @@
 //! What it means: the context is over the `threshold` of a layer that drops or summarises, or over its `max_messages`, and at
 //! ten calls or more the layer had nothing that it was allowed to remove. Why it hurts: the limit is not one. The context
 //! grows as if there were no policy, and a harness that believes in its own reduction pays for it: in one that summarises,
-//! each of these calls may cost a summary that changes nothing. What to change: where a cut may be. A single long run of
-//! tool calls has no place for a cut under `cut = "run"` or `cut = "turn"`; `cut = "batch"` finds one behind every batch. A
-//! head (`keep_first`) and a tail that together hold more than the limit have the same effect.
+//! each of these calls may cost a summary that changes nothing. What to change: where a cut may be (`cut`, `keep_first`). A
+//! single long run of tool calls has no place for a cut under `cut = "run"` or `cut = "turn"`; `cut = "batch"` finds one behind
+//! every batch. A head (`keep_first`) and a tail that together hold more than the limit have the same effect.
 //!
 //! One finding covers all such calls of a layer. A layer that failed is left out from there on, since its breaker may have
 //! opened (`thrash`). Evidence: Semantic Kernel's reducers, which removed nothing in 153 of 167 reductions in two recordings.

@@ -5,7 +5,7 @@
 //! sent to other models, and what a tool printed once is in every archive and every summary made from it. What to
 //! change: revoke the key (deleting the line is not enough once it was sent), keep `.transcripts` and tool results out
 //! of version control, and let tools print less. Evidence: each pattern is a published prefix and length; its source is
-//! in `src/analysis/audit/secrets.rs`.
+//! in `src/analysis/secrets.rs`.
 //!
 //! The rule skips placeholders: texts that contain REDACTED, EXAMPLE, xxxx, three dots or a variable such as ${VAR};
 //! texts that end in a few repeated characters; passwords such as `password` or the user's own name; and example hosts.

@@ -20,6 +20,7 @@ pub fn screen(probe: &ProbeResults, layout: &Layout) -> Option<Screen> {
         answer: probe.policies.iter().map(verdict).chain([meaning(first)]).collect(),
         table: ScreenTable::new(model, (0..columns).map(rank).collect(), "answers"),
         checks: checks(&probe.about, (probe.too_long > 0).then(|| ("answers", too_long(probe)))),
+        changes: Vec::new(),
         next: vec![Step::new(layout.invocation.again("--show agreement,kinds"), "agreement, and kinds of facts")],
     })
 }

@@ -34,6 +34,7 @@ pub fn screen(results: &SurpriseResults, layout: &Layout) -> Option<Screen> {
         answer: vec![Prose::new(verdict).words(numbers), Prose::new(loss), Prose::new(controls)],
         table: ScreenTable::new(model, (0..columns).map(rank).collect(), "bits"),
         checks: checks(&results.about, (results.unaskable > 0).then(|| ("controls", unaskable(results)))),
+        changes: Vec::new(),
         next: vec![Step::new(
             layout.invocation.again("--show bits,prediction,controls"),
             "by policy, kind, gap, repository and agent",

@@ -1,6 +1,7 @@
 //! Lists generated from the code, as Markdown, for the place between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
 use std::ops::Range;
+use std::path::Path;
 
 use recompact::analysis::export::{TARGETS, TargetFile};
 use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
@@ -20,6 +21,7 @@ use recompact::report::layer_settings::meaning;
 use recompact::tokens::meter::{METERS, RECORDED};
 
 use super::surprise;
+use crate::support::program::run_in;
 
 /// A generated block.
 pub struct Block {
@@ -29,6 +31,7 @@ pub struct Block {
 
 /// Every block, each on one page.
 pub const BLOCKS: &[Block] = &[
+    Block { name: "audited", make: audited },
     Block { name: "columns", make: columns },
     Block { name: "findings", make: findings },
     Block { name: "harnesses", make: harnesses },
@@ -55,6 +58,12 @@ impl Block {
         let begin = page.find(&first)? + first.len();
         Some(begin..begin + page[begin..].find(&last)?)
     }
+}
+
+/// The screen of the audit that the page runs.
+fn audited() -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    format!("```text\n{}```\n", run_in(here, ["audit", "fixtures/audit/damaged"], b"").printed())
 }
 
 pub fn table<'a>(head: impl AsRef<[&'a str]>, rows: impl IntoIterator<Item = impl AsRef<[String]>>) -> String {
