@@ -25,14 +25,14 @@ AUDITING = (*READING, "tokenizer")
 class _Rows(Printable):
     """A document with a main list."""
 
-    #: Its name in the saved form; empty if that is only this list.
-    _list = ""
+    #: Its name in the saved form.
+    _list: str
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The members of the main list, as dicts."""
         document: Any = self.to_dict()
-        rows: list[dict[str, Any]] = document[self._list] if self._list else document
+        rows: list[dict[str, Any]] = document[self._list]
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -44,6 +44,8 @@ class _Rows(Printable):
 
 class InspectReport(_Rows):
     """What transcripts hold. `rows` has a dict for each conversation."""
+
+    _list = "conversations"
 
 
 class AuditReport(_Rows):
