@@ -129,7 +129,7 @@ class Results(Printable):
         'none-fit'
         """
         verdict = self._native.verdict
-        return verdict and json.loads(verdict)
+        return None if verdict is None else json.loads(verdict)
 
     def total(self, policy: str, column: str) -> float | None:
         """Returns a policy's value of a column over all conversations."""
