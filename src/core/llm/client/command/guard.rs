@@ -56,6 +56,6 @@ fn write(sign: char, group: u32) {
     let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pipe) = guard.as_mut().and_then(|guard| guard.stdin.as_mut()) {
         // Without the guard, the programs end as they would on a system without a shell.
-        let _ = writeln!(pipe, "{sign} {group}");
+        let _ = pipe.write_all(format!("{sign} {group}\n").as_bytes());
     }
 }
