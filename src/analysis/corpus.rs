@@ -8,7 +8,6 @@ mod processed;
 mod read;
 mod request_files;
 mod selection;
-mod waiting;
 
 use rayon::prelude::*;
 

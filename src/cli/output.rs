@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use recompact::report::escape;
+use recompact::util::waiting;
 use tempfile::{Builder, NamedTempFile, PersistError};
 
 use super::{captured, interrupt};
@@ -91,9 +89,6 @@ pub fn explain(error: &clap::Error) -> u8 {
     };
     u8::try_from(error.exit_code()).unwrap_or(u8::MAX)
 }
-
-/// Time between two checks whether the run is stopped.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The temporary files of this process, which a second Ctrl-C removes.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -187,17 +182,10 @@ impl Draft {
     }
 }
 
-/// Opens a pipe or a device. A pipe without a reader waits for one until the run is stopped; the thread that waits is left behind.
+/// Opens a pipe or a device. A pipe without a reader waits for one until the run is stopped.
 fn open_device(path: PathBuf) -> io::Result<File> {
-    let (send, opened) = channel();
-    thread::spawn(move || send.send(File::options().write(true).open(path)));
-    loop {
-        match opened.recv_timeout(POLL_INTERVAL) {
-            Ok(file) => return file,
-            Err(RecvTimeoutError::Timeout) if !interrupt::requested() => {}
-            Err(_) => return Err(io::Error::other("stopped while it waited for a reader")),
-        }
-    }
+    let opened = waiting::unless_stopped(move || File::options().write(true).open(path), &interrupt::requested);
+    opened.unwrap_or_else(|| Err(io::Error::other("stopped while it waited for a reader")))
 }
 
 fn temporary_file(target: PathBuf, old: Option<Permissions>) -> io::Result<DraftTarget> {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::request_files::{Part, RequestFiles};
-use super::{Corpus, ReadSpec, Selection, Unread, waiting};
+use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::conversation::{Conversation, Origin};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::transcript::{impossible_usage, sent_thinking, silent_drops};
-use crate::util::ValueError;
 use crate::util::text::plural;
+use crate::util::{ValueError, waiting};
 
 /// The files at some paths.
 pub struct FileCorpus {
@@ -93,7 +93,8 @@ impl Corpus for FileCorpus {
             return Err(Unread::Failed("a pipe, a socket or a device, not a file; it was not opened".to_owned()));
         }
         let content = if input.may_wait() {
-            waiting::read(input, self.max_bytes, is_stopped).ok_or(Unread::Stopped)?
+            let (input, limit) = (input.clone(), self.max_bytes);
+            waiting::unless_stopped(move || source::read(&input, limit), is_stopped).ok_or(Unread::Stopped)?
         } else {
             source::read(input, self.max_bytes)
         };

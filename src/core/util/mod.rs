@@ -4,7 +4,7 @@
 //! with named holes), [`toml_span`] (the line of a key in a TOML file), [`toml_table`] (a value from a table, and the key that is
 //! wrong), [`csr`] (lists of lists in two flat vectors), [`doc_head`](mod@doc_head) (the page at the head of a source file),
 //! [`json_schema`] (schemas, generated from the types that
-//! serde reads and writes), [`search`] (many texts in one pass) and [`ValueError`] (why a value that a user wrote cannot be used).
+//! serde reads and writes), [`search`] (many texts in one pass), [`waiting`] (work that waits for another program) and [`ValueError`] (why a value that a user wrote cannot be used).
 
 pub mod csr;
 pub mod doc_head;
@@ -15,5 +15,6 @@ pub mod text;
 pub mod toml_span;
 pub mod toml_table;
 mod value_error;
+pub mod waiting;
 
 pub use value_error::ValueError;
