@@ -30,7 +30,7 @@ use crate::util::toml_span::TomlSpans;
 
 pub use baseline::{Baseline, BaselineEntry, BaselineError};
 pub use column::without_value;
-pub use draft::{Draft, DraftLimit, draft_file, draft_limits, preset_of_format};
+pub use draft::{Draft, DraftLimit, draft_file, draft_limits};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
 pub use file::{SuiteFile, SuiteTable, Tolerance};
 pub use measure::{Measured, measure};

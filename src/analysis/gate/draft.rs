@@ -4,7 +4,7 @@ use toml::Value;
 
 use super::column::by_id;
 use super::measure::measure;
-use crate::engine::policy::{Policy, Preset, preset};
+use crate::engine::policy::Policy;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::saved::Results;
 
@@ -62,11 +62,6 @@ const SHARE_MARGIN: [f64; 2] = [0.01, 0.05];
 const RATIO_MARGIN: [f64; 2] = [0.01, 0.05];
 /// The error of a sum of decimal fractions is far below this.
 const TINY: f64 = 1e-6;
-
-/// Returns the preset for the harness that records transcripts in this format: of the same name, or of its command-line program.
-pub fn preset_of_format(format: &str) -> Option<&'static Preset> {
-    preset(format).or_else(|| preset(&format!("{format}-cli")))
-}
 
 /// Returns limits that these results of a policy meet, for the columns that have a value.
 pub fn draft_limits(results: &Results, policy: &Policy) -> Vec<DraftLimit> {
@@ -150,6 +145,7 @@ const LIMITS: &str = "\
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::policy::preset;
 
     #[test]
     fn limits_are_between_the_least_and_the_most_margin() {
@@ -177,7 +173,7 @@ mod tests {
         for (id, ..) in COLUMNS {
             assert!(by_id(id).is_ok(), "{id}");
         }
-        let of = |format| preset_of_format(format).map(|preset| preset.name);
+        let of = |format| preset(format).map(|preset| preset.name);
         assert_eq!([of("claude-code"), of("codex"), of("openai-chat")], [Some("claude-code"), Some("codex-cli"), None]);
     }
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use recompact::analysis::ReplayHooks;
 use recompact::analysis::corpus::{ReadSpec, Source};
-use recompact::analysis::gate::{Draft, DraftLimit, Gate, draft_file, draft_limits, preset_of_format};
+use recompact::analysis::gate::{Draft, DraftLimit, Gate, draft_file, draft_limits};
 use recompact::analysis::spec::{Loaded, StudySpec};
 use recompact::analysis::verdict::verdict;
+use recompact::engine::policy::preset;
 use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 use recompact::transcript::source::display_path;
@@ -51,7 +52,7 @@ pub fn write_suite(file: &Path, given: Option<&Path>, run: (bool, Option<usize>)
 fn draft(base: &Path, path: String, [transcripts, quiet]: [&Transcripts; 2]) -> Result<(Draft, usize), Failure> {
     let formats = formats(transcripts)?;
     let (policy, why) = match Vec::from_iter(&formats)[..] {
-        [format] if let Some(preset) = preset_of_format(format) => (
+        [format] if let Some(preset) = preset(format) => (
             preset.name.to_owned(),
             format!("The preset of the harness that recorded these transcripts, whose format is {format}."),
         ),
