@@ -9,14 +9,14 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use recompact::analysis::spec::typed_program;
 use recompact::report::escape;
 use recompact::util::text::did_you_mean;
 use recompact::util::toml_span::FileError;
 
 use super::error::Failure;
-use super::{Cli, output};
+use super::{Cli, help, output};
 use file::{Entry, entries};
 
 /// Options that a file may set. The others start programs, ask models, write files or choose one thing to look at, so they are typed
@@ -66,7 +66,7 @@ const WITHOUT_DEFAULTS: &str = "export-settings";
 /// help.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failure> {
     let entries = entries()?;
-    let command = with_defaults(Cli::command(), &entries)?;
+    let command = with_defaults(help::command(), &entries)?;
     let matches = command.clone().try_get_matches_from(with_command(&command, arguments.into_iter().collect()))?;
     say_used(&command, &matches, &entries);
     Ok(Cli::from_arg_matches(&matches)?)

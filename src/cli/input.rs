@@ -16,6 +16,7 @@ use recompact::util::ValueError;
 use recompact::util::text::{are, plural};
 
 use crate::cli::error::Failure;
+use crate::cli::help::READING;
 use crate::cli::interrupt;
 use crate::cli::monitor::{ReadMonitor, StepMonitor};
 use crate::cli::output;
@@ -33,23 +34,22 @@ const SELECTION: &str = "Which sessions";
 
 #[derive(Args)]
 pub struct Transcripts {
-    /// File, folder (searched for transcripts), glob pattern, or - (standard input) [default: the folders in which Claude Code and
-    /// Codex save their sessions, and .transcripts]
+    /// File, folder, glob pattern, or - (standard input) [default: where Claude Code and Codex save sessions, and .transcripts]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Read every file in this format instead of detecting it
-    #[arg(long, value_name = "NAME", value_parser = format_by_name)]
+    #[arg(help_heading = READING, long, value_name = "NAME", value_parser = format_by_name)]
     format: Option<&'static Format>,
     /// Branches to read if a conversation was rewound or edited
-    #[arg(long, value_enum, default_value_t = Branches::Last)]
+    #[arg(help_heading = READING, long, value_enum, default_value_t = Branches::Last)]
     branches: Branches,
     /// Fail on unreadable lines; by default they are skipped and listed
-    #[arg(long)]
+    #[arg(help_heading = READING, long)]
     strict: bool,
     /// Largest transcript to read, decompressed, such as 2GB [default: 1 GiB]
-    #[arg(long, value_name = "SIZE", default_value_t = source::MAX_BYTES, value_parser = bytes, hide_default_value = true)]
+    #[arg(help_heading = READING, long, value_name = "SIZE", default_value_t = source::MAX_BYTES, value_parser = bytes, hide_default_value = true)]
     max_file: u64,
-    /// Only conversations of this day or later: 2026-10-01, 7d or 2w (before today; days are UTC)
+    /// Only conversations of this day or later: 2026-10-01, 7d or 2w ago (UTC)
     #[arg(help_heading = SELECTION, long, value_name = "DAY", value_parser = day_before_today)]
     since: Option<String>,
     /// Only conversations of this day or earlier
@@ -68,7 +68,7 @@ pub struct Transcripts {
     #[arg(short, long)]
     quiet: bool,
     /// Number of worker threads [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(help_heading = READING, long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
     /// The folder that relative paths start from; empty: the current folder.
     #[arg(skip)]

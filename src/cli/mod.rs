@@ -3,7 +3,7 @@
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
 //! (arguments that several subcommands share), `captured` (what a command prints, in memory), `error` (why a command failed, and its
 //! exit code), `output` (the one writer of the disk), `pager`, `file_uses` (what may not be read and written at once), `resources`
-//! (the files and models of a study), `input`, `defaults` (options that the user's files set), `monitor`, `progress`, `interrupt`
+//! (the files and models of a study), `input`, `defaults` (options that the user's files set), `help` (which options it shows), `monitor`, `progress`, `interrupt`
 //! (the transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), and `resume`,
 //! `saved_results`, and `verbose`.
 
@@ -13,6 +13,7 @@ pub(crate) mod commands;
 pub(crate) mod defaults;
 mod error;
 mod file_uses;
+mod help;
 mod input;
 mod interrupt;
 mod monitor;
@@ -27,7 +28,7 @@ mod verbose;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 use commands::{
     audit, catalog, check, completions, demo, diff, export_settings, guide, inspect, man, policy, probe, replay, report, show,
@@ -105,7 +106,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Runs the program in this process, without the default options of the user's files, and returns what it printed. For commands that
 /// only print: what other threads print goes to the terminal.
 pub fn run_captured(arguments: impl IntoIterator<Item = OsString>) -> Captured {
-    capture(|| exit_code(Cli::try_parse_from(arguments).map_err(Failure::from).and_then(Cli::run)))
+    capture(|| exit_code(parse(arguments).and_then(Cli::run)))
+}
+
+/// Parses the command line, without the default options of the user's files.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failure> {
+    Ok(Cli::from_arg_matches(&help::command().try_get_matches_from(arguments)?)?)
 }
 
 /// Prints why the program failed, and returns its exit code.

@@ -11,43 +11,43 @@ use recompact::llm::client::{Cassette, CassetteMode, Connection, FIRST_WAIT, Lim
 use serde_json::Value;
 
 use crate::cli::file_uses::FileUses;
+use crate::cli::help::MODELS;
 use crate::cli::input::at_least_one;
 use crate::cli::interrupt;
 
 /// The heading of these options in `--help`. Each option names it: `next_help_heading` would also apply to every option that follows.
-const HEADING: &str = "Models";
 
 #[derive(Args)]
 pub struct ModelArgs {
     /// Base URL for models that do not name one (openai:MODEL@URL) [default: the provider's]
-    #[arg(help_heading = HEADING, long, value_name = "URL")]
+    #[arg(help_heading = MODELS, long, value_name = "URL")]
     base_url: Option<String>,
     /// Environment variable that holds the API key [default: OPENAI_API_KEY, ANTHROPIC_API_KEY]
-    #[arg(help_heading = HEADING, long, value_name = "VARIABLE")]
+    #[arg(help_heading = MODELS, long, value_name = "VARIABLE")]
     key_env: Option<String>,
     /// Extra field of every request, as JSON or text: --param temperature=0
-    #[arg(help_heading = HEADING, long = "param", value_name = "FIELD=VALUE", value_parser = param)]
+    #[arg(help_heading = MODELS, long = "param", value_name = "FIELD=VALUE", value_parser = param)]
     params: Vec<(String, Value)>,
     /// Timeout of one attempt in seconds
-    #[arg(help_heading = HEADING, long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = MODELS, long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Retries after a failed attempt
-    #[arg(help_heading = HEADING, long, value_name = "N", default_value_t = 5)]
+    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 5)]
     retries: usize,
     /// Maximum number of calls at a time
-    #[arg(help_heading = HEADING, long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
     concurrency: usize,
     /// Save the answers of models in this folder, and reuse the answers it already holds
-    #[arg(help_heading = HEADING, long, value_name = "DIR")]
+    #[arg(help_heading = MODELS, long, value_name = "DIR")]
     cassette: Option<PathBuf>,
     /// How to use the cassette
-    #[arg(help_heading = HEADING, long, value_enum, default_value_t = CassetteMode::Auto, requires = "cassette")]
+    #[arg(help_heading = MODELS, long, value_enum, default_value_t = CassetteMode::Auto, requires = "cassette")]
     cassette_mode: CassetteMode,
     /// Maximum number of calls; summaries and answers that need more are left out
-    #[arg(help_heading = HEADING, long, value_name = "N")]
+    #[arg(help_heading = MODELS, long, value_name = "N")]
     max_calls: Option<u64>,
     /// Maximum cost in USD; calls that could exceed it are not made
-    #[arg(help_heading = HEADING, long, value_name = "USD")]
+    #[arg(help_heading = MODELS, long, value_name = "USD")]
     max_cost: Option<f64>,
     #[arg(skip)]
     limits: OnceLock<Arc<Limits>>,

@@ -14,6 +14,7 @@ use recompact::util::text::{did_you_mean, shell_word};
 use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
+use crate::cli::help::MORE;
 use crate::cli::{captured, output, pager};
 
 #[derive(Args)]
@@ -21,20 +22,24 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "REPORT", value_parser = suggesting(report_names, report_by_name),
         hide_possible_values = true, help = output_help())]
     output: Option<&'static Report>,
-    /// Write to this file instead of standard output; written atomically; if it is a link, its target is written
+    /// Write to this file instead of standard output
+    ///
+    /// It is written atomically. If it is a link, its target is written.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Show these sections instead of the first screen, separated by commas; a wrong name lists them
+    /// Show these sections instead of the first screen; a wrong name lists them
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', conflicts_with = "full")]
     show: Vec<String>,
     /// Sections after the screen.
     #[arg(skip)]
     also: Vec<String>,
-    /// Show the first screen and all sections; on a terminal through the pager that PAGER names, or less
+    /// Show the first screen and all sections
+    ///
+    /// On a terminal, through the pager that PAGER names, or less.
     #[arg(long)]
     full: bool,
     /// Width in columns [default: that of the terminal, else 100]
-    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=1000))]
+    #[arg(help_heading = MORE, long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=1000))]
     width: Option<u16>,
     #[arg(skip)]
     columns: PolicyColumns,
@@ -46,7 +51,7 @@ pub struct OutputArgs {
 /// Options for tables that compare policies.
 #[derive(Args, Clone, Default)]
 pub struct PolicyColumns {
-    /// Show these columns of the policies, separated by commas (`recompact catalog measures` lists them)
+    /// Show these columns of the policies (see `recompact catalog measures`)
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', value_parser = column(), hide_possible_values = true)]
     columns: Vec<ColumnId>,
     /// Sort policies by this column, the best first

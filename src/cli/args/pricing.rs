@@ -9,8 +9,9 @@ use crate::cli::resources::CommandResources;
 
 #[derive(Args)]
 pub struct PricingArgs {
-    /// Prices: a model to price every conversation as (see `recompact catalog prices`), or a file whose prices go before the
-    /// built-in ones: TOML, or LiteLLM's JSON table [default: each call by its model and date]
+    /// Model whose prices every call has, or a file of prices [default: each call's model and date]
+    ///
+    /// `recompact catalog prices` lists the models. A file goes before the built-in prices: TOML, or LiteLLM's JSON table.
     #[arg(long = "prices", value_name = "MODEL|FILE")]
     prices: Option<String>,
 }

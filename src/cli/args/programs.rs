@@ -7,21 +7,21 @@ use clap::Args;
 use recompact::programs::{ProgramSettings, Programs};
 use recompact::util::text::{plural, were};
 
+use crate::cli::help::PROGRAMS;
 use crate::cli::output;
 
 /// The heading of these options in `--help`.
-const HEADING: &str = "Programs";
 
 #[derive(Args)]
 pub struct ProgramArgs {
     /// Start the programs that policy files and suites name; a policy typed as NAME=command:PROGRAM needs no permission
-    #[arg(help_heading = HEADING, long)]
+    #[arg(help_heading = PROGRAMS, long)]
     allow_programs: bool,
     /// Environment variable to pass on to the programs, which otherwise get only PATH; repeatable
-    #[arg(help_heading = HEADING, long, value_name = "NAME", value_parser = variable)]
+    #[arg(help_heading = PROGRAMS, long, value_name = "NAME", value_parser = variable)]
     env: Vec<(String, OsString)>,
     /// Ask each program everything twice, the second time in a new process, and leave out sessions with other answers
-    #[arg(help_heading = HEADING, long)]
+    #[arg(help_heading = PROGRAMS, long)]
     twice: bool,
 }
 

@@ -19,6 +19,7 @@ use crate::cli::args::programs::{ProgramAccess, ProgramArgs};
 use crate::cli::args::suggestions::suggesting;
 use crate::cli::args::summarizers::SummarizerArgs;
 use crate::cli::file_uses::FileUses;
+use crate::cli::help::COUNTING;
 
 /// Means every preset but the bounds, which are in each comparison anyway.
 const ALL: &str = "all";
@@ -52,9 +53,10 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
 
 #[derive(Args)]
 pub struct StudyArgs {
-    /// Policy to replay: a preset (see `recompact catalog policies`), a TOML file, NAME=command:PROGRAM (your own code, see
-    /// `recompact guide programs`), several separated by commas, or all (every preset); repeatable [default: a short list of
-    /// presets]
+    /// Policy to replay: a preset (see `recompact catalog policies`) or a TOML file; repeatable [default: a short list of presets]
+    ///
+    /// NAME=command:PROGRAM is your own code (see `recompact guide programs`). A family, such as coding-agents, is each of its
+    /// presets, all is every preset. Several are separated by commas, or the option is repeated.
     #[arg(short, long = "policy", value_name = "POLICY", hide_possible_values = true,
         value_parser = suggesting(|| preset_names().chain([ALL]).collect(), StringValueParser::new()))]
     policies: Vec<String>,
@@ -62,33 +64,33 @@ pub struct StudyArgs {
     #[arg(skip)]
     pub sweeps: bool,
     /// Policy that tokens.saved and cost.ratio compare with
-    #[arg(long, value_name = "POLICY", default_value = "keep-all")]
+    #[arg(help_heading = COUNTING, long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
     #[command(flatten)]
     summarizers: SummarizerArgs,
-    /// Context window in tokens, such as 200k [default: the transcript's, else the policy's, else 200000]
+    /// Context window in tokens [default: the transcript's, else the policy's, else 200k]
     #[arg(long, value_name = "TOKENS", value_parser = parse_tokens)]
     window: Option<u64>,
     /// Tokens of the system prompt and tools in every request [default: from the first recorded usage]
-    #[arg(long, value_name = "TOKENS", value_parser = RangedU64ValueParser::<u32>::new().range(..=u64::from(u32::MAX)))]
+    #[arg(help_heading = COUNTING, long, value_name = "TOKENS", value_parser = RangedU64ValueParser::<u32>::new().range(..=u64::from(u32::MAX)))]
     overhead: Option<u32>,
     /// Token counter: own (each model's own tokenizer: o200k, or calibrated on recorded usage if its tokenizer is not
     /// public, as Claude's), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4
     /// (see `recompact catalog meters`)
-    #[arg(long, value_name = "NAME", default_value = "own")]
+    #[arg(help_heading = COUNTING, long, value_name = "NAME", default_value = "own")]
     tokenizer: TokenCounter,
     /// How long thinking is sent again [default: as the format's provider does]
-    #[arg(long, value_enum)]
+    #[arg(help_heading = COUNTING, long, value_enum)]
     thinking: Option<ThinkingFor>,
     /// Prompt cache of the replays: as the record shows it, with its evictions and other events, or as the provider's rules
     /// describe it
-    #[arg(long, value_enum, default_value = "recorded")]
+    #[arg(help_heading = COUNTING, long, value_enum, default_value = "recorded")]
     cache: CacheArg,
     /// Do not price a conversation whose simulated cost differs from the bill by more than this share
-    #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL, value_parser = share)]
+    #[arg(help_heading = COUNTING, long, value_name = "SHARE", default_value_t = MAX_RESIDUAL, value_parser = share)]
     max_residual: f64,
     /// Random seed for bootstrap intervals, sweep samples and the hold-out split
-    #[arg(long, value_name = "N", default_value_t = SEED)]
+    #[arg(help_heading = COUNTING, long, value_name = "N", default_value_t = SEED)]
     seed: u64,
     #[command(flatten)]
     pricing: PricingArgs,

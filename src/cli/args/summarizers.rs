@@ -10,15 +10,17 @@ use recompact::metrics::prices::Prices;
 use recompact::util::text::plural;
 
 use crate::cli::args::models::ModelArgs;
+use crate::cli::help::MODELS;
 
 #[derive(Args)]
 pub struct SummarizerArgs {
-    /// Summarizer: extract, stub:TOKENS, fixed:TEXT, failing, anthropic:MODEL, openai:MODEL, command:PROGRAM (see
-    /// `recompact catalog summarizers`); repeat to compare several [default: extract]
+    /// Who writes the summaries (see `recompact catalog summarizers`); repeatable [default: extract]
+    ///
+    /// extract, stub:TOKENS, fixed:TEXT, failing, anthropic:MODEL, openai:MODEL, command:PROGRAM. Several are compared.
     #[arg(long = "summarizer", value_name = "NAME[:ARGUMENT]")]
     summarizers: Vec<String>,
     /// Samples per summary: ask each model this often, to see how much its summaries vary
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     replicates: u32,
     #[command(flatten)]
     models: ModelArgs,

@@ -1,10 +1,10 @@
 //! `recompact completions`: prints shell completions, generated from the same definitions as `--help`.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
-use crate::cli::Cli;
 use crate::cli::error::Failure;
+use crate::cli::help;
 use crate::cli::output;
 
 #[derive(Args)]
@@ -16,7 +16,7 @@ pub struct Completions {
 impl Completions {
     pub fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
-        let mut command = Cli::command();
+        let mut command = help::command();
         let name = command.get_name().to_owned();
         generate(self.shell, &mut command, name, &mut script);
         Ok(output::write(None, &script)?)

@@ -35,10 +35,7 @@ fn unknown(name: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
     use recompact::guide::PAGES;
-
-    use crate::cli::Cli;
 
     /// Returns the commands of a page's shell blocks, one per line, with continued lines joined.
     fn commands(source: &str) -> Vec<String> {
@@ -77,7 +74,7 @@ mod tests {
         for page in PAGES {
             for command in commands(page.source) {
                 let Some(arguments) = arguments(&command) else { continue };
-                if let Err(error) = Cli::command().try_get_matches_from(arguments) {
+                if let Err(error) = crate::cli::help::command().try_get_matches_from(arguments) {
                     panic!("{}: {command}\n{error}", page.name);
                 }
                 parsed += 1;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man as Page;
 
-use crate::cli::Cli;
 use crate::cli::error::Failure;
+use crate::cli::help;
 use crate::cli::output::{self, OutputError};
 
 #[derive(Args)]
@@ -18,7 +18,7 @@ pub struct Man {
 
 impl Man {
     pub fn run(self) -> Result<(), Failure> {
-        let mut command = Cli::command().disable_help_subcommand(true);
+        let mut command = help::command().disable_help_subcommand(true);
         // Gives subcommands the names of their pages: recompact-inspect.
         command.build();
         let all = page(command.clone());

@@ -25,8 +25,6 @@ use crate::cli::resources::{CommandResources, ProgramUse};
 #[command(mut_arg("of_model", |arg| arg.long("session-model")), mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)), mut_arg("max_residual", |arg| arg.hide(true)))]
 pub struct Probe {
     #[command(flatten)]
-    transcripts: Transcripts,
-    #[command(flatten)]
     study_args: StudyArgs,
     /// How the model is asked
     #[arg(long, value_enum, default_value_t)]
@@ -48,6 +46,8 @@ pub struct Probe {
     dry_run: bool,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    transcripts: Transcripts,
 }
 
 /// How a model is asked about a fact.

@@ -22,6 +22,7 @@ use crate::cli::args::settings::setting;
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
+use crate::cli::help::{MODELS, MORE};
 use crate::cli::input::Transcripts;
 use crate::cli::output;
 use crate::cli::resources::{CommandResources, ProgramUse};
@@ -32,49 +33,47 @@ use materialize::Materialize;
 #[derive(Args)]
 pub struct Replay {
     #[command(flatten)]
-    transcripts: Transcripts,
-    #[command(flatten)]
     study_args: StudyArgs,
     /// Change a value of the policies by layer id: --set micro.keep_recent_results=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true,
         value_parser = setting(checked::<Setting>))]
     settings: Vec<String>,
-    /// Show the facts that were lost for good and used again, worst first: as many for each policy [default: 3, with --show
-    /// misses]
+    /// Show facts that were lost for good and used again: the worst N of each policy
     #[arg(long, value_name = "N")]
     misses: Option<usize>,
-    /// Show the most expensive cache invalidations: as many for each policy [default: 3, with --show cache]
+    /// Show cache invalidations: the N of each policy that cost most
     #[arg(long, value_name = "N")]
     breaks: Option<usize>,
-    /// Also report what is wrong: broken tool pairs, thrashing, broken cache prefixes and more (see `recompact catalog
-    /// findings`)
+    /// Also report what is wrong (see `recompact catalog findings`)
     #[arg(long)]
     findings: bool,
     #[command(flatten)]
     fail_on: FailOn,
     /// Show keys, tokens and passwords that the transcripts hold; without it, [secret] is in their place
-    #[arg(long)]
+    #[arg(help_heading = MORE, long)]
     show_secrets: bool,
     /// Also compute the upper bound of facts that could have been kept, by linear programming, and an oracle that keeps single
     /// lines: slow on long sessions
-    #[arg(long)]
+    #[arg(help_heading = MORE, long)]
     exact: bool,
     /// Write the exact request of every call to this file, one JSON object per line
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = MORE, long, value_name = "FILE")]
     contexts: Option<PathBuf>,
     /// Write the files that the policies would persist and archive into this folder, which must be new or empty
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = MORE, long, value_name = "DIR")]
     materialize: Option<PathBuf>,
     /// Call no model; print how many calls would be made and what they would cost at most
-    #[arg(long, conflicts_with_all = ["contexts", "materialize", "resume"])]
+    #[arg(help_heading = MODELS, long, conflicts_with_all = ["contexts", "materialize", "resume"])]
     dry_run: bool,
     /// Continue a study that was stopped by Ctrl-C, from its results saved with -o json
-    #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
+    #[arg(help_heading = MORE, long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
     #[command(flatten)]
     columns: PolicyColumns,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    transcripts: Transcripts,
     /// The command that was typed.
     #[arg(skip = "replay")]
     command: &'static str,

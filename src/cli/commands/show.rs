@@ -14,12 +14,13 @@ use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Transcripts, at_least_one};
 use crate::cli::resources::{CommandResources, ProgramUse};
 
+/// Help of `-p`.
+const POLICY: &str = "Policy whose request is shown [default: recorded, what the agent sent]";
+
 #[derive(Args)]
-#[command(mut_arg("policies", |arg| arg.help("Policy whose request is shown [default: recorded, what the agent sent]")),
+#[command(mut_arg("policies", |arg| arg.help(POLICY).long_help(POLICY)),
     mut_arg("baseline", |arg| arg.hide(true)))]
 pub struct Show {
-    #[command(flatten)]
-    transcripts: Transcripts,
     #[command(flatten)]
     study_args: StudyArgs,
     /// Number of the call, from 1 [default: the last one]
@@ -39,6 +40,8 @@ pub struct Show {
     show_secrets: bool,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    transcripts: Transcripts,
 }
 
 impl Show {

@@ -13,6 +13,7 @@ use crate::cli::args::settings::setting;
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
+use crate::cli::help::MORE;
 use crate::cli::input::{Transcripts, at_least_one};
 use crate::cli::output;
 use crate::cli::resources::CommandResources;
@@ -27,8 +28,6 @@ const POLICIES: &str = "Policy to tune: a preset (see `recompact catalog policie
 #[command(mut_arg("policies", |arg| arg.help(POLICIES).long_help(POLICIES)), mut_arg("allow_programs", |arg| arg.hide(true)),
     mut_arg("env", |arg| arg.hide(true)), mut_arg("twice", |arg| arg.hide(true)))]
 pub struct Sweep {
-    #[command(flatten)]
-    transcripts: Transcripts,
     #[command(flatten)]
     study_args: StudyArgs,
     /// Vary a value of the policies by layer id: --set micro.keep_recent_results=1..10 --set auto.threshold=20k..120k:20k
@@ -58,12 +57,14 @@ pub struct Sweep {
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Continue a sweep that was stopped by Ctrl-C, from its results saved with -o json
-    #[arg(long, value_name = "RESULTS.json")]
+    #[arg(help_heading = MORE, long, value_name = "RESULTS.json")]
     resume: Option<PathBuf>,
     #[command(flatten)]
     columns: PolicyColumns,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    transcripts: Transcripts,
 }
 
 fn holdout_share(written: &str) -> Result<f64, String> {

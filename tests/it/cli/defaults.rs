@@ -72,7 +72,7 @@ fn wrong_defaults_are_reported_at_their_line() {
 
 #[test]
 fn no_file_starts_programs_asks_models_or_writes_files() {
-    let help = run(["replay", "--help"]).printed();
+    let help = run(["replay", "--help-all"]).printed();
     for option in ["summarizer", "base-url", "key-env", "param", "cassette", "out", "contexts", "materialize", "resume"] {
         assert!(help.contains(&format!("--{option}")), "{option}");
         let ran = run_with(&format!("[defaults]\n{option} = \"x\"\n"), "", &["replay", "a.jsonl", "-p", "lcc-s06"]);

@@ -1,5 +1,6 @@
 //! Checks what users and scripts rely on: the same bytes from any number of threads, equal reports, help that fits the terminal.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
@@ -191,6 +192,24 @@ fn help_matches_snapshots_and_fits_100_columns() {
     for command in ["new", "check"] {
         assert_fits(&format!("help-policy-{command}"), &run(["policy", command, "--help"]).printed());
     }
+}
+
+/// All options of a command take part in a study; a newcomer meets those that most people need.
+#[test]
+fn help_is_short_and_help_all_is_whole() {
+    for command in ["inspect", "replay", "sweep", "audit", "probe", "show", "check"] {
+        let (help, all) = (run([command, "--help"]).printed(), run([command, "--help-all"]).printed());
+        assert!(help.lines().count() <= 60, "{command}: {}", help.lines().count());
+        let options = |text: &str| {
+            let is_option = |word: &&str| word.starts_with("--");
+            let names = text.lines().filter(|line| line.starts_with("  ")).flat_map(str::split_whitespace).filter(is_option);
+            names.map(|name| name.trim_end_matches(',').to_owned()).collect::<BTreeSet<_>>()
+        };
+        let (help, all) = (options(&help), options(&all));
+        assert!(help.is_subset(&all) && help.len() < all.len(), "{command}: {help:?}");
+        assert_eq!(run([command, "-h"]).printed(), run([command, "--help"]).printed(), "{command}");
+    }
+    assert_fits("help-all-replay", &run(["replay", "--help-all"]).printed());
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn only_prints(arguments: &[OsString]) -> bool {
     let words: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
     let is_printed = match words[..] {
         ["catalog" | "guide" | "man" | "completions" | "export-settings", ..] | ["policy", "new", ..] => true,
-        _ => words.contains(&"--help"),
+        _ => words.contains(&"--help") || words.contains(&"--help-all"),
     };
     is_printed && !words.contains(&"--out")
 }
@@ -53,6 +53,7 @@ fn commands_in_this_process_print_what_the_program_prints() {
     for arguments in [
         &["--help"][..],
         &["replay", "--help"],
+        &["replay", "--help-all"],
         &["catalog", "layers", "clear"],
         &["catalog", "nothing"],
         &["guide"],
