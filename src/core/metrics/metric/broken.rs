@@ -33,17 +33,6 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| count(caused(input)),
         )
         .in_detail(),
-        Metric::counted(
-            "broken.share",
-            Unit::Share,
-            Direction::Lower,
-            Aggregation::Ratio { over: ColumnId::Borrowed(REQUESTS), under: ColumnId::Borrowed(CALLS) },
-            "broken.requests ÷ calls: to compare sets of sessions that differ in length",
-            |input| {
-                Some(input.journal.requests.len()).filter(|calls| *calls > 0).map(|calls| broken(input) as f64 / calls as f64)
-            },
-        )
-        .in_detail(),
     ],
 };
 
