@@ -7,7 +7,7 @@ use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
 use recompact::analysis::spec::{StudySpec, typed_program};
 use recompact::analysis::study::{MAX_RESIDUAL, TokenCounter};
-use recompact::engine::policy::{PRESETS, Preset, RECORDED, preset};
+use recompact::engine::policy::{FAMILIES, PRESETS, Preset, RECORDED, family, preset};
 use recompact::engine::size::parse_tokens;
 use recompact::metrics::prompt_cache::CacheMode;
 use recompact::results::Role;
@@ -51,6 +51,20 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name).filter(|name| !Role::of(name).is_bound())
 }
 
+/// What `-p` takes for several presets at once. The bounds are in each comparison anyway.
+fn groups() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().skip(1).map(|family| family.name).chain([ALL])
+}
+
+/// The presets of a family, all of them, or the policy itself.
+fn presets(name: &str) -> Vec<String> {
+    match family(name) {
+        Some(family) => family.presets.iter().map(|&name| name.to_owned()).collect(),
+        None if name == ALL => preset_names().map(str::to_owned).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
 #[derive(Args)]
 pub struct StudyArgs {
     /// Policy to replay: a preset (see `recompact catalog policies`) or a TOML file; repeatable [default: a short list of presets]
@@ -58,7 +72,7 @@ pub struct StudyArgs {
     /// NAME=command:PROGRAM is your own code (see `recompact guide programs`). A family, such as coding-agents, is each of its
     /// presets, all is every preset. Several are separated by commas, or the option is repeated.
     #[arg(short, long = "policy", value_name = "POLICY", hide_possible_values = true,
-        value_parser = suggesting(|| preset_names().chain([ALL]).collect(), StringValueParser::new()))]
+        value_parser = suggesting(|| preset_names().chain(groups()).collect(), StringValueParser::new()))]
     policies: Vec<String>,
     /// Whether the policies are swept, which are other ones if none is named.
     #[arg(skip)]
@@ -156,7 +170,6 @@ impl StudyArgs {
             let is_one = typed_program(written).is_some() || Path::new(written).exists();
             if is_one { vec![written.as_str()] } else { written.split(',').map(str::trim).collect() }
         });
-        let presets = |name: &str| if name == ALL { preset_names().map(str::to_owned).collect() } else { vec![name.to_owned()] };
         names.flat_map(presets).collect()
     }
 

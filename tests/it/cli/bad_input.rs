@@ -286,7 +286,7 @@ fn invalid_option_values_are_refused() {
     for (arguments, said) in refused {
         assert_refused(&run_with(&[("a.jsonl", GOOD)], &[&["replay", "a.jsonl", "-p", "lcc-s08"], arguments].concat()), said);
     }
-    assert_refused(&run(["catalog", "colours"]), "recompact: the catalog has no `colours` (known: formats, ");
+    assert_refused(&run(["catalog", "colours"]), "recompact: the catalog has no `colours` (known: policies, ");
     assert_refused(&run(["catalog", "layers", "mop"]), "recompact: no `mop` among the layers (known: clear, ");
     let refused = "recompact: inspect has no html report (it has: table, json, csv, markdown); replay and report have one\n";
     assert_refused(&run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "html"]), refused);

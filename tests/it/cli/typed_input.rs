@@ -22,6 +22,8 @@ fn policies_are_listed_with_commas() {
     assert_eq!(policies(&["-p", "lcc-s06, claude-code"]), both);
     let all = policies(&["-p", "all"]);
     assert!(all.len() > 10 && both.iter().all(|name| all.contains(name)), "{all:?}");
+    let family = policies(&["-p", "learn-claude-code,pi"]);
+    assert!(["lcc-s06", "lcc-s08-late", "pi"].iter().all(|name| family.iter().any(|of| of == name)), "{family:?}");
     let twice = run(["replay", TRANSCRIPT, "-p", "lcc-s06,lcc-s06"]);
     assert!(twice.code == 2 && twice.stderr.contains("the policy `lcc-s06` is named twice"), "{}", twice.stderr);
 }

@@ -8,11 +8,22 @@ pub struct Preset {
     pub toml: &'static str,
 }
 
+/// Presets that belong together.
+pub struct Family {
+    /// As it is written after `-p`.
+    pub name: &'static str,
+    /// Its name, and what its presets are.
+    pub heading: &'static str,
+    /// The names of its presets.
+    pub presets: &'static [&'static str],
+}
+
 macro_rules! presets {
-    ($($name:literal),* $(,)?) => {
-        /// All presets, the bounds first.
-        pub const PRESETS: &[Preset] =
-            &[$(Preset { name: $name, toml: include_str!(concat!($name, ".toml")) }),*];
+    ($($family:literal, $about:literal: [$($name:literal),* $(,)?])*) => {
+        /// All families, the bounds first.
+        pub const FAMILIES: &[Family] = &[$(Family { name: $family, heading: concat!($family, ": ", $about), presets: &[$($name),*] }),*];
+        /// All presets, by family.
+        pub const PRESETS: &[Preset] = &[$($(Preset { name: $name, toml: include_str!(concat!($name, ".toml")) }),*),*];
     };
 }
 
@@ -24,69 +35,83 @@ pub const DROP_ALL: &str = "drop-all";
 /// Name of the preset that repeats the compactions of the record.
 pub const RECORDED: &str = "recorded";
 
-presets![
-    "keep-all",
-    "drop-all",
-    "recorded",
-    "lcc-s06",
-    "lcc-s06-preserve",
-    "lcc-s06-java",
-    "lcc-s08",
-    "lcc-s08-late",
-    "claude-code",
-    "claude-code-2.1.20",
-    "claude-code-cached-mc",
-    "anthropic-clear",
-    "observation-mask",
-    "sliding-window",
-    "swe-agent",
-    "mini-swe-agent",
-    "smolagents",
-    "langchain-clear",
-    "openai-agents-trimmer",
-    "autogen-buffered",
-    "autogen-head-and-tail",
-    "autogen-token-limited",
-    "strands-window",
-    "vercel-prune",
-    "semantic-kernel-truncation",
-    "langchain-summarize",
-    "openhands",
-    "swe-agent-polling",
-    "google-adk",
-    "openhands-recent",
-    "openhands-amortized",
-    "deepagents",
-    "anthropic-compact",
-    "complexity-trap-summary",
-    "complexity-trap-hybrid",
-    "crush",
-    "goose",
-    "kimi-cli",
-    "qwen-code",
-    "roo",
-    "hermes",
-    "codex-cli",
-    "opencode",
-    "gemini-cli",
-    "pi",
-    "cline",
-    "letta",
-    "langchain-trim",
-    "agent-framework-window",
-    "agent-framework-truncation",
-    "semantic-kernel-summary",
-    "strands-summary",
-    "llama-index-buffer",
-    "llama-index-summary",
-    "agent-framework-summary",
-    "agent-framework-tools",
-    "agent-framework-results",
-    "agent-framework-context-window",
-    "llama-index-memory",
-    "camel",
-    "aider",
-];
+presets! {
+    "bounds", "the two bounds, and what the recorded agent sent": [
+        "keep-all",
+        "drop-all",
+        "recorded",
+    ]
+    "examples", "simple ways to compact": [
+        "observation-mask",
+        "sliding-window",
+        "complexity-trap-summary",
+        "complexity-trap-hybrid",
+    ]
+    "coding-agents", "programs that people run": [
+        "claude-code",
+        "claude-code-2.1.20",
+        "claude-code-cached-mc",
+        "codex-cli",
+        "gemini-cli",
+        "qwen-code",
+        "opencode",
+        "pi",
+        "crush",
+        "goose",
+        "kimi-cli",
+        "cline",
+        "roo",
+        "aider",
+        "hermes",
+        "openhands",
+        "openhands-recent",
+        "openhands-amortized",
+        "swe-agent",
+        "swe-agent-polling",
+        "mini-swe-agent",
+    ]
+    "learn-claude-code", "the lessons and ports of one tutorial": [
+        "lcc-s06",
+        "lcc-s06-preserve",
+        "lcc-s06-java",
+        "lcc-s08",
+        "lcc-s08-late",
+    ]
+    "providers", "what an API does on its server": [
+        "anthropic-clear",
+        "anthropic-compact",
+    ]
+    "agent-framework", "Microsoft's agent-framework": [
+        "agent-framework-window",
+        "agent-framework-truncation",
+        "agent-framework-summary",
+        "agent-framework-tools",
+        "agent-framework-results",
+        "agent-framework-context-window",
+    ]
+    "libraries", "other libraries for agents": [
+        "langchain-clear",
+        "langchain-summarize",
+        "langchain-trim",
+        "deepagents",
+        "openai-agents-trimmer",
+        "autogen-buffered",
+        "autogen-head-and-tail",
+        "autogen-token-limited",
+        "strands-window",
+        "strands-summary",
+        "vercel-prune",
+        "semantic-kernel-truncation",
+        "semantic-kernel-summary",
+        "google-adk",
+        "smolagents",
+        "letta",
+        "llama-index-buffer",
+        "llama-index-summary",
+        "llama-index-memory",
+        "camel",
+    ]
+}
 
 impl Preset {
     /// Parses the policy and applies the settings.
@@ -114,6 +139,11 @@ impl Policy {
 
 fn unchanged(name: &str) -> Policy {
     preset(name).and_then(|preset| preset.policy(&[]).ok()).expect("a test loads every preset")
+}
+
+/// Returns the family with this name.
+pub fn family(name: &str) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.name == name)
 }
 
 /// Returns the preset with this name, or with this alias.
@@ -155,6 +185,13 @@ mod tests {
             }
             let again = Policy::parse(&policy.to_toml(), preset.name, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(again, policy);
+        }
+    }
+
+    #[test]
+    fn names_of_families_are_names_of_no_preset() {
+        for family in FAMILIES {
+            assert!(preset(family.name).is_none(), "{}", family.name);
         }
     }
 }
