@@ -3,6 +3,7 @@
 //! [`find`] only lists paths; [`read`] reads one transcript when it is needed, so that a study holds only the
 //! transcripts in progress.
 
+mod name;
 mod read;
 mod zstd;
 
@@ -11,22 +12,15 @@ use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::xxh3_128;
 
+pub use name::{display_path, is_skipped, is_transcript};
+use name::{is_pattern, plain_name};
 pub use read::{Content, MAX_BYTES, read, read_settings};
-
-/// File extensions of transcripts in folders; each may be followed by `.gz` or `.zst`.
-const ENDINGS: [&str; 3] = ["jsonl", "json", "traj"];
-
-/// What Codex appends to the name of a rollout that it compresses.
-const ZSTANDARD: &str = ".zst";
-
-/// Folders that are not searched, because they hold no transcripts, only other `.json` files.
-const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
 
 /// The path that means standard input. A file with this name is `./-`.
 const STDIN: &str = "-";
@@ -62,8 +56,10 @@ enum SourceErrorKind {
     BadPattern(String),
     #[error("no permission to read it")]
     NoPermission,
-    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder")]
-    EmptyFolder,
+    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder{0}")]
+    EmptyFolder(&'static str),
+    #[error("a link out of the searched folders, which is not followed; name it or its target to read it")]
+    Link,
     #[error("cannot be decompressed: {0} (is the {1} file complete?)")]
     Damaged(io::Error, &'static str),
     #[error("larger than {0} bytes{1}; --max-file allows more")]
@@ -101,6 +97,7 @@ pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
     for path in paths {
         collector.add(path);
     }
+    collector.name_links();
     collector.drop_compressed_twins();
     let mut inputs: Vec<Input> = collector.inputs.into_values().collect();
     inputs.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
@@ -163,6 +160,8 @@ struct InputCollector {
     base: PathBuf,
     /// By canonical path: two paths to one file are one input.
     inputs: HashMap<PathBuf, Input>,
+    /// Links in folders that are named like transcripts.
+    links: Vec<PathBuf>,
     errors: Vec<SourceError>,
 }
 
@@ -208,10 +207,17 @@ impl InputCollector {
         }
     }
 
+    /// Names the links to what was not found without them.
+    fn name_links(&mut self) {
+        let is_found = |link: &PathBuf| fs::canonicalize(link).is_ok_and(|target| self.inputs.contains_key(&target));
+        let lost = self.links.iter().filter(|link| !is_found(link));
+        self.errors.extend(lost.map(|link| SourceErrorKind::Link.at(display_path(link))));
+    }
+
     /// Adds the files of a folder that are named like transcripts. Symbolic links are not followed: their targets are
     /// found anyway, or are outside of the folder.
     fn add_folder(&mut self, folder: &Path) {
-        let mut empty = true;
+        let (mut empty, mut has_links) = (true, false);
         let wanted = |entry: &DirEntry| entry.depth() == 0 || !(entry.file_type().is_dir() && is_skipped(entry.file_name()));
         for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
             match entry {
@@ -219,7 +225,11 @@ impl InputCollector {
                     empty = false;
                     self.push(entry.into_path(), false);
                 }
-                Ok(_) => {}
+                Ok(entry) if entry.path_is_symlink() && is_transcript(entry.file_name()) => {
+                    empty = false;
+                    self.links.push(entry.into_path());
+                }
+                Ok(entry) => has_links |= entry.path_is_symlink(),
                 Err(error) => {
                     empty = false;
                     let path = display_path(error.path().unwrap_or(folder));
@@ -228,7 +238,8 @@ impl InputCollector {
             }
         }
         if empty {
-            self.errors.push(SourceErrorKind::EmptyFolder.at(display_path(folder)));
+            let links = if has_links { "; links in it are not followed: name them or their targets" } else { "" };
+            self.errors.push(SourceErrorKind::EmptyFolder(links).at(display_path(folder)));
         }
     }
 
@@ -281,40 +292,6 @@ pub fn is_special(path: &Path) -> bool {
 /// Whether a path is standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
-}
-
-/// Formats a path for reports: no leading `./`, forward slashes, the same on every system.
-pub fn display_path(path: &Path) -> String {
-    let mut parts = path.components().peekable();
-    if path != Path::new(".") {
-        parts.next_if_eq(&Component::CurDir);
-    }
-    let path = parts.collect::<PathBuf>();
-    let text = path.to_string_lossy();
-    if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
-}
-
-fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
-/// Whether a folder with this name is not searched.
-pub fn is_skipped(name: &OsStr) -> bool {
-    SKIPPED.iter().any(|skipped| name == *skipped)
-}
-
-/// Whether a file with this name, found in a folder, counts as a transcript.
-pub fn is_transcript(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(ZSTANDARD)).unwrap_or(&name);
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
-}
-
-/// Returns the path of a `.zst` file without that ending; `None` for other files.
-fn plain_name(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let at = name.len().checked_sub(ZSTANDARD.len()).filter(|at| name.is_char_boundary(*at))?;
-    name[at..].eq_ignore_ascii_case(ZSTANDARD).then(|| path.with_file_name(&name[..at]))
 }
 
 /// Suggests what a path that does not exist may mean.

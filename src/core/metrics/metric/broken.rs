@@ -1,9 +1,8 @@
 //! Requests that an API would refuse: see [`crate::engine::context::FaultKind`] for the faults.
 
-use super::tokens::CALLS;
 use super::{Metric, MetricGroup, MetricInput, count};
 use crate::engine::journal::Request;
-use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
+use crate::metrics::column::{Aggregation, Direction, Unit};
 
 /// Id of the column `broken.requests`.
 pub const REQUESTS: &str = "broken.requests";

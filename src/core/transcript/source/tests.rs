@@ -95,10 +95,18 @@ fn every_missing_path_is_reported() {
 #[cfg(unix)]
 #[test]
 fn links_do_not_lead_out_of_a_folder() {
-    let folder = folder(&["in/a.jsonl", "out/b.jsonl"]);
+    let folder = folder(&["in/a.jsonl", "out/b.jsonl", "links/readme.md"]);
+    std::os::unix::fs::symlink("../out", folder.path().join("links/way")).expect("a link");
+    let empty = "links: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder; links in it are not \
+                 followed: name them or their targets";
+    assert_eq!(find_in(&folder, &["links"]).1, [empty]);
     std::os::unix::fs::symlink("../out", folder.path().join("in/way")).expect("a link");
     std::os::unix::fs::symlink("../out/b.jsonl", folder.path().join("in/b.jsonl")).expect("a link");
-    assert_eq!(names(&folder, &["in"]), ["in/a.jsonl"]);
+    let (inputs, errors) = find_in(&folder, &["in"]);
+    assert_eq!(inputs, [("in/a.jsonl".to_owned(), false)]);
+    let not_followed = "in/b.jsonl: a link out of the searched folders, which is not followed; name it or its target to read it";
+    assert_eq!(errors, [not_followed]);
+    assert_eq!(find_in(&folder, &["in", "out"]).1, [""; 0], "what it leads to is found without it");
     assert_eq!(names(&folder, &["in/way", "in/b.jsonl"]), ["in/b.jsonl"], "what is named is followed, and read once");
 }
 
