@@ -5,7 +5,7 @@
 //!
 //! | kind | rule | canonical form |
 //! |---|---|---|
-//! | path | two components or more, the last of three characters or more, not two plain words (`read/write`); `\` is `/` | the last two components |
+//! | path | two components or more, the last of three characters or more, not two plain words (`read/write`) and not a number and a word (`235/comments`); `\` is `/` | the last two components |
 //! | file | a name with a known extension, alone or at the end of a path | unchanged |
 //! | identifier | six characters or more with `_`, a digit or camel case; `a::b` and `a.b` are split | unchanged |
 //! | | a name with two hyphens or more (12 characters), or one and a digit (6): `evict-idle-pool`, `pool-v2` | unchanged |
@@ -18,13 +18,13 @@
 //! | number | five digits or more, four that are neither a year nor round, or a dotted version | unchanged |
 //!
 //! A text also shows, without stating them, what a longer fact in it contains: a path its folders (`src/net` in
-//! `src/net/pool.rs`), a URL and the name of a file the identifiers and hashes between their signs, and a hash its short forms of 7
+//! `src/net/pool.rs`), a URL and the name of a file the identifiers and hashes between their signs, a URL its `localhost:8080`, and a hash its short forms of 7
 //! to 12 digits.
 //!
 //! A word belongs to one fact only: a URL contains no path, and a path contains no identifier. Quoted strings and lines overlap
 //! the words in them. Escape sequences and line numbers of file readers are removed first, and text is normalised to NFC (one way
 //! to write `é`). Of a text of more than 100,000 bytes, only the first and the last 50,000 are read. Names that anybody could
-//! write are not facts: those of every session (`README.md`), of a language or the web (`TypeError`, `fontWeight`), and those of
+//! write are not facts: those of every session (`README.md`), the harnesses' own addresses, those of a language or the web (`TypeError`, `fontWeight`), and those of
 //! examples (`file1.txt`).
 //!
 //! Which kinds count was decided by what chance finds: of the uses of a kind, the share whose text sessions of other repositories

@@ -28,6 +28,10 @@ const FILES: &[&str] = &[
     "Cargo.lock",
     "pyproject.toml",
     "setup.py",
+    "build.gradle",
+    "build.zig",
+    "CMakeLists.txt",
+    "pom.xml",
     "requirements.txt",
     "docker-compose.yml",
     "index.html",
@@ -76,6 +80,14 @@ pub fn is_stand_in(kind: FactKind, text: &str) -> bool {
     };
     let word = stem.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['_', '-']);
     STAND_INS.binary_search(&word).is_ok()
+}
+
+/// Whose addresses a harness writes under its commits, also with another user in place of a secret one.
+const OWN_HOSTS: [&str; 2] = ["@anthropic.com", "@openai.com"];
+
+/// Whether an address is one of the harnesses' own.
+pub fn is_own_address(address: &str) -> bool {
+    OWN_HOSTS.iter().any(|host| address.ends_with(host))
 }
 
 /// Returns all entries of the list.

@@ -4,7 +4,7 @@ use super::FactKind;
 use super::bytes::{self, DIGIT, DOT, LETTER, LOWER, WORD};
 use super::token;
 
-/// Minimum bytes of a name with two hyphens, and of one with a digit.
+/// Minimum characters of a name with two hyphens, and of one with a digit.
 const MIN_HYPHENATED: [usize; 2] = [12, 6];
 /// Minimum bytes of a dotted name, and its minimum parts.
 const MIN_DOTTED: (usize, usize) = (10, 3);
@@ -29,10 +29,11 @@ pub fn parse_hyphenated(run: &str, classes: u8) -> Option<(FactKind, &str)> {
     if !parts().all(is_word) || !bytes::has_class(name.as_bytes()[0], LETTER) {
         return None;
     }
-    let is_long = parts().count() >= 3 && name.len() >= MIN_HYPHENATED[0];
+    let has = |characters: usize| name.chars().nth(characters - 1).is_some();
+    let is_long = parts().count() >= 3 && has(MIN_HYPHENATED[0]);
     let has_fact =
         |part| matches!(token::classify_simple(part, bytes::classes_of(part)), Some(FactKind::Identifier | FactKind::Hash));
-    let is_name = run.len() == name.len() && (is_long || classes & DIGIT != 0);
+    let is_name = run.len() == name.len() && (is_long || classes & DIGIT != 0 && has(MIN_HYPHENATED[1]));
     (is_name && !parts().any(has_fact)).then_some((FactKind::Identifier, name))
 }
 
@@ -71,6 +72,13 @@ pub fn parse_host_and_port(line: &str, start: usize, end: usize) -> Option<&str>
     let stop = end + 1 + digits;
     let goes_on = bytes.get(stop).is_some_and(|next| *next == b':' || bytes::has_class(*next, WORD));
     ((2..=5).contains(&digits) && !goes_on).then(|| &line[start..stop])
+}
+
+/// Returns the host and port of a URL whose host is one of those: `localhost:8080` of `http://localhost:8080/users`.
+pub fn address_of_url(url: &str) -> Option<&str> {
+    let start = url.find("://")? + 3;
+    let end = start + url[start..].find(':')?;
+    parse_host_and_port(url, start, end)
 }
 
 /// Returns the number of an issue whose `#` is at `sign`: `#123`.

@@ -6,7 +6,7 @@ use memchr::memchr_iter;
 
 use super::adjacency::{LineAnchors, PendingFact};
 use super::bytes::{self, ByteRun, DIGIT, DOT, JOINT, SLASH};
-use super::common::{is_common, is_stand_in};
+use super::common::{is_common, is_own_address, is_stand_in};
 use super::file_names::FileNames;
 use super::quotes::QuoteDetector;
 use super::{FactKind, FactMatch, compound, key, normalize, token};
@@ -134,8 +134,8 @@ impl<'s> Scanner<'s> {
                     self.scan_quote_mark(line, at..at + 2, &mut escaped);
                     at += 1;
                 }
-                // The letter of an escaped line break or tab is not part of the next word.
-                b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) => at += 1,
+                // The letter of an escaped line break or tab, or of a class in a pattern, is not part of the next word.
+                b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'b' | b'd' | b's' | b'w')) => at += 1,
                 _ => {}
             }
             at += bytes::char_len(*sign);
@@ -153,6 +153,9 @@ impl<'s> Scanner<'s> {
         {
             self.word_index += 1;
             self.emit_unless_common(FactKind::Url, url);
+            if let Some(address) = compound::address_of_url(url) {
+                self.emit(FactKind::Identifier, address, key(FactKind::Identifier, address), &[], false);
+            }
             self.show_parts(url);
             return offset_in(line, url) + url.len();
         }
@@ -215,7 +218,9 @@ impl<'s> Scanner<'s> {
         if classes & SLASH != 0
             && let Some(path) = token::parse_path(run)
         {
-            if token::is_pair_of_words(run) {
+            if path.is_numbered() {
+                self.word_index += 1;
+            } else if token::is_pair_of_words(run) {
                 self.word_index += 1;
                 self.emit(FactKind::Path, path.canonical, key(FactKind::Path, path.canonical), &[], false);
             } else {
@@ -227,7 +232,9 @@ impl<'s> Scanner<'s> {
             && let Some(address) = compound::parse_address(run)
         {
             self.word_index += 1;
-            self.emit_anchor(FactKind::Identifier, address);
+            if !is_own_address(address) {
+                self.emit_anchor(FactKind::Identifier, address);
+            }
             return;
         }
         let last = run.rfind(['/', '@', '+', '~']).map_or(0, |joint| joint + 1);

@@ -54,6 +54,10 @@ fn extraction_of_words_follows_the_rules() {
         ("net//pool.rs", "path net//pool.rs"),
         ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
         ("2024/01/02 1/200 and/or /tmp", ""),
+        // Six characters, not six bytes.
+        ("пул-2 пулы-2", "identifier пулы-2"),
+        // The address of a service, where the number is another word.
+        ("pulls/235/comments runs/235811/idle src/2/net/pool.rs", "path 235811/idle, path net/pool.rs"),
         // The paths of Windows, also in quoted programs; an escape is none.
         (r"in D:\home\net\pool.rs", "path net/pool.rs"),
         (r#""D:\\home\\net""#, "path home/net"),
@@ -73,6 +77,7 @@ fn extraction_of_words_follows_the_rules() {
         ("größe_max 1_000_000 30000ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
         ("pool_size—maxIdle “in_quotes”", "identifier pool_size, identifier maxIdle, identifier in_quotes"),
         ("\"one\\nnext_line\\tnextWord\"", "identifier next_line, identifier nextWord"),
+        (r"rg '\bmax_idle\b|\wnextWord'", "identifier max_idle, identifier nextWord"),
         // Codes, issues, options, and names with hyphens, dots or an address.
         ("E0382 GH006 A12 UTF8 ABCD12 #48 #4 a#48 #48a", "identifier E0382, identifier GH006, identifier ABCD12, identifier #48"),
         ("--no-verify --verify a--no-b --evict-idle-pool", ""),
@@ -83,6 +88,7 @@ fn extraction_of_words_follows_the_rules() {
         ("max_idle-in-the-pool run-48213", "identifier max_idle, identifier run-48213, number 48213"),
         ("pool.idle.limit pool.limit pool.idle.limit()", "identifier pool.idle.limit"),
         ("me@host.example @me a@b left-pad@1.3.0.", "identifier me@host.example, identifier left-pad@1.3.0"),
+        ("Claude <noreply@anthropic.com> or <xxxxxxx@anthropic.com>", ""),
         ("localhost:8080 10.0.0.7:80, host:80 localhost:80x", "identifier localhost:8080, identifier 10.0.0.7:80"),
         // Hashes.
         ("9d3b4c3 9d3b4c deadbeef 9d3b4c3x", "hash 9d3b4c3"),
@@ -185,6 +191,7 @@ fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
     assert_eq!(shown("read/write"), ["read/write"]);
     assert_eq!(shown("./net/max_idle.9d3b4c3.rs"), ["max_idle", "9d3b4c3"]);
     assert_eq!(shown("https://a.example/evict-idle-pool?at=9d3b4c3&is=it"), ["evict-idle-pool", "9d3b4c3"]);
+    assert_eq!(shown("http://localhost:8080/idle or https://10.0.0.7:443"), ["localhost:8080", "10.0.0.7:443"]);
     assert_eq!(shown("9d3b4c3a0"), ["9d3b4c3", "9d3b4c3a"]);
     assert_eq!(shown("9d3b4c3a0d1e2f3a4b5c").len(), 6);
 }

@@ -27,6 +27,11 @@ pub struct ParsedPath<'t> {
 }
 
 impl<'t> ParsedPath<'t> {
+    /// Whether its canonical form is a number and a word.
+    pub fn is_numbered(self) -> bool {
+        is_numbered(self.canonical.split('/').next().unwrap_or_default(), self.name)
+    }
+
     /// Returns the canonical forms of the folders above the path: `me/src` and `src/net` for `me/src/net/pool.rs`.
     pub fn folders(self) -> impl Iterator<Item = &'t str> {
         let above = self.whole.rfind('/').map_or("", |slash| &self.whole[..slash]);
@@ -35,6 +40,7 @@ impl<'t> ParsedPath<'t> {
         let pairs = above.split('/').zip(above.split('/').skip(1));
         pairs
             .filter(move |(folder, name)| is_name(folder) && is_name(name) && ends_path(name) && !name.ends_with('.'))
+            .filter(|(folder, name)| !is_numbered(folder, name))
             .map(move |(folder, name)| &above[offset(folder)..offset(name) + name.len()])
     }
 }
@@ -42,6 +48,12 @@ impl<'t> ParsedPath<'t> {
 /// Whether a component can be the last one of a path: three characters or more, with a letter.
 fn ends_path(name: &str) -> bool {
     name.len() >= 3 && name.chars().nth(2).is_some() && bytes::classes_of(name) & LETTER != 0
+}
+
+/// Whether a component and the next one are a number and a word, as in the address of a service: `235/comments`. The number has at
+/// most five digits: a longer one is a name of its own.
+fn is_numbered(folder: &str, name: &str) -> bool {
+    bytes::classes_of(folder) == DIGIT && folder.len() <= 5 && bytes::classes_of(name) & !LETTER == 0
 }
 
 /// Splits a run at `-12-` after a file name. Search tools write `pool.rs-12-let x` for the context lines of a match.
