@@ -13,7 +13,7 @@
 //! | | `user@host`, `package@version`, `localhost:8080`, `10.0.0.7:8080`, three plain words with dots (`pool.idle.limit`) | unchanged |
 //! | hash | 7 to 40 hexadecimal digits, with at least one letter and one digit; a UUID | unchanged |
 //! | URL | `http://…`, `https://…`, without trailing punctuation | unchanged |
-//! | line | 12 characters or more, without a diff's sign or a search tool's location before it | trimmed |
+//! | line | 12 characters or more with two words, without a diff's sign or a search tool's location before it | trimmed |
 //! | quoted | 8 to 100 characters with a space, in `""`, `\"\"`, `''` or backticks | the inner text |
 //! | number | five digits or more, four that are neither a year nor round, or a dotted version | unchanged |
 //!
@@ -39,6 +39,7 @@ mod bytes;
 mod common;
 mod compound;
 mod file_names;
+mod line;
 mod normalize;
 mod quotes;
 mod scanner;

@@ -89,3 +89,8 @@ pub fn char_len(first: u8) -> usize {
         _ => 1,
     }
 }
+
+/// Whether the byte at an offset belongs to a word.
+pub fn has_word_at(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(|byte| has_class(*byte, WORD))
+}

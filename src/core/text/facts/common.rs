@@ -2,7 +2,7 @@
 //!
 //! A name is on the list if an agent writes it without having read it anywhere: names in every project of a language
 //! (`package.json`, `__init__`), names that the languages and the web define (`TypeError`, `toString`, `fontWeight`), tools of the
-//! harnesses and their arguments (`file_path`), general terms (`GitHub`), and names of examples (`file1.txt`). Names
+//! harnesses and their arguments (`file_path`), names that many packages have (`SeekFrom`, `startTime`), general terms (`GitHub`), and names of examples (`file1.txt`). Names
 //! that only some projects have are not on it, even if they are frequent: their rarity within a conversation decides.
 
 use std::sync::LazyLock;
@@ -11,7 +11,8 @@ use super::FactKind;
 use super::key;
 
 /// Identifiers, a paragraph for each group.
-const IDENTIFIERS: [&str; 2] = [include_str!("common/built_in.txt"), include_str!("common/harnesses.txt")];
+const IDENTIFIERS: [&str; 3] =
+    [include_str!("common/built_in.txt"), include_str!("common/packages.txt"), include_str!("common/harnesses.txt")];
 
 const FILES: &[&str] = &[
     "README.md",
@@ -98,10 +99,10 @@ pub fn entries() -> impl Iterator<Item = (FactKind, &'static str)> {
 }
 
 /// A hash table of keys with linear probing. Most slots are free, so a lookup ends at once.
-struct KeyTable([u64; 2048]);
+struct KeyTable([u64; 8192]);
 
 static COMMON_KEYS: LazyLock<KeyTable> = LazyLock::new(|| {
-    let mut table = KeyTable([0; 2048]);
+    let mut table = KeyTable([0; 8192]);
     for (kind, text) in entries() {
         let key = key(kind, text);
         let slot = table.slot(key);

@@ -9,10 +9,8 @@ use super::bytes::{self, ByteRun, DIGIT, DOT, JOINT, SLASH};
 use super::common::{is_common, is_own_address, is_stand_in};
 use super::file_names::FileNames;
 use super::quotes::QuoteDetector;
-use super::{FactKind, FactMatch, compound, key, normalize, token};
+use super::{FactKind, FactMatch, compound, key, line, normalize, token};
 
-/// Minimum characters of a line that is a fact.
-const MIN_LINE_CHARS: usize = 12;
 /// Characters of a quoted string that is a fact.
 const QUOTED_CHARS: std::ops::RangeInclusive<usize> = 8..=100;
 
@@ -87,9 +85,7 @@ impl<'s> Scanner<'s> {
         let (line, quoted) = quotes.next_line(line);
         self.in_file = quoted && quotes.quotes_a_file();
         let text = normalize::strip_diff_sign(normalize::strip_search_location(line.trim()));
-        if text.len() >= MIN_LINE_CHARS
-            && (text.len() >= 4 * MIN_LINE_CHARS || text.is_ascii() || text.chars().nth(MIN_LINE_CHARS - 1).is_some())
-        {
+        if line::is_fact(text) {
             self.emit(FactKind::Line, text, key(FactKind::Line, text), &[], quoted);
         }
         self.scan_words(line);
@@ -121,7 +117,7 @@ impl<'s> Scanner<'s> {
                 b'"' => self.scan_quote_mark(line, at..at + 1, &mut double),
                 b'`' => self.scan_quote_mark(line, at..at + 1, &mut back),
                 // Not an apostrophe: the mark is at the beginning of a word, or at the end of a quotation.
-                b'\'' if !has_word_at(bytes, if single.is_some() { at + 1 } else { at.wrapping_sub(1) }) => {
+                b'\'' if !bytes::has_word_at(bytes, if single.is_some() { at + 1 } else { at.wrapping_sub(1) }) => {
                     self.scan_quote_mark(line, at..at + 1, &mut single);
                 }
                 b'#' => {
@@ -343,11 +339,6 @@ impl<'s> Scanner<'s> {
         let (line, line_bytes, in_file) = (self.line, self.line_bytes, self.in_file);
         (self.on_match)(FactMatch { kind, text, key, line, line_bytes, anchors, said, in_file });
     }
-}
-
-/// Whether the byte at an offset belongs to a word.
-fn has_word_at(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at).is_some_and(|byte| bytes::has_class(*byte, bytes::WORD))
 }
 
 /// Returns the byte offset of a part in its text.
