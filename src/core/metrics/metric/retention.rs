@@ -9,6 +9,8 @@ use crate::metrics::retention::OutcomeWeights;
 pub const HIT: &str = "kept.hit";
 /// Id of the column `kept.soft`.
 pub const SOFT: &str = "kept.soft";
+/// Id of the column `kept.stale`.
+pub const STALE: &str = "kept.stale";
 /// Id of the column `kept.hard`.
 pub const HARD: &str = "kept.hard";
 /// Id of the column `kept.constraints`.
@@ -75,7 +77,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| share(input, |all| all.soft),
         ),
         Metric::counted(
-            "kept.stale",
+            STALE,
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,

@@ -38,7 +38,7 @@ fn columns() -> Vec<ScreenColumn> {
             let star = if standing.summary.role() == Role::Recorded { "*" } else { "" };
             share(standing, retention::HIT) + star
         }),
-        column(numbers("can be fetched"), 8, |standing| share(standing, retention::SOFT)),
+        column(numbers("may be fetched"), 8, may_be_fetched),
         column(numbers("lost"), 6, |standing| share(standing, retention::HARD)),
         column(numbers("refused"), 5, |standing| count(standing.refused())),
     ]
@@ -103,6 +103,12 @@ fn name(standing: &Standing, chosen: &[&str]) -> String {
     format!("{mark}\u{a0}{}", Role::name_of(standing.policy()))
 }
 
+/// What is gone but not lost for good: with the facts in context and the lost ones it is all of them.
+fn may_be_fetched(standing: &Standing) -> String {
+    let part = |column| standing.summary.values.get(column);
+    value(Unit::Share, part(retention::SOFT).zip(part(retention::STALE)).map(|(soft, stale)| soft + stale))
+}
+
 fn share(standing: &Standing, column: &str) -> String {
     value(Unit::Share, standing.summary.values.get(column))
 }
@@ -164,7 +170,7 @@ fn footnote(results: &Results, verdict: &Verdict) -> String {
             None => format!("Costs {estimates}"),
         });
         parts.push(errors::of_tokens(results));
-        parts.push("facts: of those that the agent used again; lost: for good. refused: requests.".to_owned());
+        parts.push("facts: of those that the agent used again; lost: for good, at least. refused: requests.".to_owned());
     }
     if verdict.standings.iter().any(|standing| standing.summary.role() == Role::Recorded) {
         parts.push("*: at most, as what the recorded agent missed and never fetched again is in no record.".to_owned());
