@@ -10,49 +10,40 @@ pub mod adapters;
 pub struct Page {
     /// The name that `recompact guide` takes: the name of the file.
     pub name: &'static str,
+    /// The part of the guide that the page is in.
+    pub part: &'static str,
     /// The file: Markdown, with the comments around its generated blocks.
     pub source: &'static str,
 }
 
 macro_rules! pages {
-    ($($name:ident),* $(,)?) => {
-        $(
+    ($($part:literal: $($name:ident),*;)*) => {
+        $($(
+            // In Markdown the first definition of a link counts: here a page's links lead to modules, on GitHub to files.
+            #[doc = include_str!("links.txt")]
             #[doc = include_str!(concat!(stringify!($name), ".md"))]
             pub mod $name {}
-        )*
+        )*)*
 
         /// Every page, in reading order.
         pub const PAGES: &[Page] = &[
-            $(Page { name: stringify!($name), source: include_str!(concat!(stringify!($name), ".md")) }),*
+            $($(
+                Page {
+                    name: stringify!($name),
+                    part: $part,
+                    source: include_str!(concat!(stringify!($name), ".md")),
+                },
+            )*)*
         ];
     };
 }
 
 pages![
-    start,
-    formats,
-    verdict,
-    results,
-    questions,
-    policies,
-    layers,
-    retention,
-    cost,
-    tokens,
-    statistics,
-    sweep,
-    export,
-    summarizers,
-    programs,
-    python,
-    findings,
-    audit,
-    ci,
-    promises,
-    validation,
-    columns,
-    extending,
-    development,
+    "The way through": start, screen, retention, cost, policies, sweep;
+    "Answers": faq, glossary, bias;
+    "Tasks": verdict, export, ci, audit, findings, formats, programs, python, summarizers, questions;
+    "Reference": measures, columns, layers, results, statistics, promises;
+    "Appendix": validation, tokens;
 ];
 
 /// The page with this name.
@@ -67,12 +58,22 @@ impl Page {
         paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The page as it is printed: without the comments around generated blocks.
+    /// The page as it is printed: without the comments around generated blocks and the links of Markdown.
     pub fn text(&self) -> String {
-        self.source.lines().filter(|line| !is_comment(line)).flat_map(|line| [line, "\n"]).collect()
+        let lines: String = self.source.lines().filter(|line| !is_unseen(line)).flat_map(|line| [line, "\n"]).collect();
+        lines.trim_end().to_owned() + "\n"
     }
 }
 
-fn is_comment(line: &str) -> bool {
-    line.starts_with("<!--") && line.ends_with("-->")
+/// Pages with a text, and for each its lines that have it, whatever the case.
+pub fn search(text: &str) -> Vec<(&'static Page, Vec<String>)> {
+    let wanted = text.to_lowercase();
+    let lines =
+        |page: &Page| page.text().lines().filter(|line| line.to_lowercase().contains(&wanted)).map(str::to_owned).collect();
+    PAGES.iter().map(|page| (page, lines(page))).filter(|(_, lines): &(_, Vec<String>)| !lines.is_empty()).collect()
+}
+
+fn is_unseen(line: &str) -> bool {
+    let is_link = line.starts_with('[') && line.contains("]: ") && line.ends_with(".md");
+    is_link || (line.starts_with("<!--") && line.ends_with("-->"))
 }

@@ -1,7 +1,7 @@
-//! `recompact guide`: lists the pages of the guide, and prints one.
+//! `recompact guide`: lists the pages of the guide, prints one, and finds the pages with a word.
 
 use clap::Args;
-use recompact::guide::{PAGES, page};
+use recompact::guide::{PAGES, page, search};
 use recompact::util::text::{did_you_mean, wrap};
 
 use crate::cli::error::Failure;
@@ -9,7 +9,7 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct Guide {
-    /// Page to print; without it, the list of pages
+    /// Page to print, or a text to look for; without it, the list of pages
     page: Option<String>,
 }
 
@@ -17,15 +17,56 @@ impl Guide {
     pub fn run(self) -> Result<(), Failure> {
         let text = match &self.page {
             None => list(),
-            Some(name) => page(name).ok_or_else(|| unknown(name))?.text(),
+            Some(name) => match page(name) {
+                Some(page) => page.text(),
+                None => found(name).ok_or_else(|| unknown(name))?,
+            },
         };
         Ok(output::write(None, text.as_bytes())?)
     }
 }
 
+/// Columns of the lists.
+const WIDTH: usize = 100;
+
+fn name_width() -> usize {
+    PAGES.iter().map(|page| page.name.len()).max().unwrap_or(0)
+}
+
 fn list() -> String {
-    let width = PAGES.iter().map(|page| page.name.len()).max().unwrap_or(0);
-    PAGES.iter().map(|page| wrap(&format!("{:width$}  ", page.name), &page.about(), 100)).collect()
+    let width = name_width();
+    let mut part = "";
+    let mut list = String::new();
+    for page in PAGES {
+        if std::mem::replace(&mut part, page.part) != page.part {
+            list += &format!("{}{}\n", if list.is_empty() { "" } else { "\n" }, page.part);
+        }
+        list += &wrap(&format!("  {:width$}  ", page.name), &page.about(), WIDTH);
+    }
+    list
+}
+
+/// Where the guide has a text: its pages, each with the first lines that have it. `None`: nowhere.
+fn found(text: &str) -> Option<String> {
+    const LINES: usize = 2;
+    let width = name_width();
+    let pages = search(text);
+    let line = |name: &str, line: &str| wrap(&format!("{name:width$}  "), &around(line, text), WIDTH);
+    let of_page = |name: &str, lines: &[String]| -> String { lines.iter().take(LINES).map(|found| line(name, found)).collect() };
+    let list: String = pages.iter().map(|(page, lines)| of_page(page.name, lines)).collect();
+    (!pages.is_empty()).then(|| format!("{list}\nrecompact guide PAGE prints a page\n"))
+}
+
+/// The words of a line around those that have a text: a row of a table may be long.
+fn around(line: &str, text: &str) -> String {
+    const WORDS: usize = 12;
+    let wanted = text.to_lowercase();
+    let first = wanted.split_whitespace().next().unwrap_or(&wanted);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| word.to_lowercase().contains(first)).unwrap_or(0);
+    let (begin, end) = (at.saturating_sub(WORDS), words.len().min(at + WORDS));
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    format!("{}{}{}", cut(begin > 0), words[begin..end].join(" "), cut(end < words.len()))
 }
 
 fn unknown(name: &str) -> Failure {

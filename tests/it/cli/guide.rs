@@ -1,6 +1,7 @@
 //! Checks the guide: every page is printed, everything that it names exists, and it names everything that exists.
 
 pub mod blocks;
+mod measures;
 mod questions;
 mod surprise;
 
@@ -11,7 +12,7 @@ use recompact::engine::layer::LAYERS;
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::FINDINGS;
-use recompact::guide::{PAGES, Page, page};
+use recompact::guide::{PAGES, Page, page, search};
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::PROMPTS;
 use recompact::metrics::prompt_cache::PROVIDERS;
@@ -87,8 +88,8 @@ fn every_reference_leads_to_a_page() {
         for reference in pattern(r"\[([^\]]*)\]").captures_iter(&prose) {
             assert!(page(&reference[1]).is_some(), "{}: [{}]", from.name, &reference[1]);
         }
-        for command in pattern("recompact guide ([a-z]+)").captures_iter(from.source) {
-            assert!(page(&command[1]).is_some(), "{}: {}", from.name, &command[0]);
+        for command in pattern("recompact guide ([a-z.]+)").captures_iter(from.source) {
+            assert!(page(&command[1]).is_some() || !search(&command[1]).is_empty(), "{}: {}", from.name, &command[0]);
         }
     }
     let reached = |to: &Page| PAGES.iter().any(|from| from.source.contains(&format!("[{}]", to.name)));
@@ -101,9 +102,13 @@ fn every_reference_leads_to_a_page() {
 fn every_source_that_a_page_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let named = pattern("`((?:src|tests|fixtures|benches)/[^`]*)`");
-    for page in PAGES {
-        for path in named.captures_iter(page.source).map(|named| named[1].to_owned()).filter(|path| !path.contains("NAME")) {
-            assert!(root.join(&path).exists(), "{}: {path}", page.name);
+    let contributing = fs::read_to_string(root.join("CONTRIBUTING.md")).expect("the page for contributors");
+    let texts = PAGES.iter().map(|page| (page.name, page.source)).chain([("CONTRIBUTING", &*contributing)]);
+    // `src/pool.rs` is the file of invented examples.
+    let is_example = |path: &String| path.contains("NAME") || path == "src/pool.rs";
+    for (name, text) in texts {
+        for path in named.captures_iter(text).map(|named| named[1].to_owned()).filter(|path| !is_example(path)) {
+            assert!(root.join(&path).exists(), "{name}: {path}");
         }
     }
 }
@@ -142,6 +147,7 @@ fn generated_blocks_are_current() {
             text.replace_range(place, &(block.make)());
             placed += 1;
         }
+        text = with_links(&text, page);
         if bless {
             fs::write(&path, text).expect("the page is written");
         } else {
@@ -149,6 +155,68 @@ fn generated_blocks_are_current() {
         }
     }
     assert_eq!(placed, BLOCKS.len(), "every block is on one page");
+}
+
+/// Returns a page that ends with a link to the file of each page that it names: GitHub shows these names as links then.
+fn with_links(text: &str, page: &Page) -> String {
+    let is_link = |line: &str| line.starts_with('[') && line.ends_with(".md");
+    let body: String = text.lines().filter(|line| !is_link(line)).flat_map(|line| [line, "\n"]).collect();
+    let prose = prose(page);
+    let mut named: Vec<String> = pattern(r"\[([a-z]+)\]").captures_iter(&prose).map(|named| named[1].to_owned()).collect();
+    named.sort();
+    named.dedup();
+    let links: String = named.iter().map(|name| format!("[{name}]: {name}.md\n")).collect();
+    if links.is_empty() { text.to_owned() } else { format!("{}\n\n{links}", body.trim_end()) }
+}
+
+#[test]
+fn links_of_the_documentation_of_the_crate_are_all_pages() {
+    let links: String = PAGES.iter().map(|page| format!("[{0}]: crate::guide::{0}\n", page.name)).collect();
+    assert_eq!(fs::read_to_string(folder().join("links.txt")).expect("the links"), links + "\n");
+}
+
+/// The pages to read first lead from one to the next.
+#[test]
+fn every_page_of_the_way_ends_with_the_next() {
+    let way: Vec<&Page> = PAGES.iter().filter(|page| page.part == PAGES[0].part).collect();
+    for (page, next) in way.iter().zip(&way[1..]) {
+        let text = page.text();
+        let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        assert!(last.starts_with(&format!("Next: [{}]", next.name)), "{}: {last}", page.name);
+    }
+}
+
+/// The transcript that shows how to bring a log of one's own is read whole.
+#[test]
+fn the_log_of_the_page_on_formats_is_a_transcript() {
+    let source = page("formats").expect("the page").source;
+    let log = pattern("(?s)```json\n(.*?)```").captures(source).expect("a log")[1].to_owned();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("own.jsonl");
+    fs::write(&file, log).expect("the log is written");
+    let inspected = run([std::ffi::OsStr::new("inspect"), file.as_os_str(), "-o".as_ref(), "json".as_ref()]).json();
+    let row = &inspected["conversations"][0];
+    assert_eq!((&row["format"], &row["calls"]), (&"openai-chat".into(), &2.into()), "{inspected}");
+    assert_eq!(inspected["notes"].as_array().map_or(0, Vec::len), 0, "{inspected}");
+}
+
+/// What the page says of the row that it reads is in the screen above it.
+#[test]
+fn the_row_that_is_read_line_by_line_is_on_the_screen() {
+    let source = page("screen").expect("the page").source;
+    let row = source.lines().find(|line| line.starts_with("x lcc-s08-late")).expect("the row");
+    let read = source.split("Take the row").nth(1).and_then(|rest| rest.split("The three").next()).expect("a sentence");
+    let shares: Vec<_> = pattern(r"[0-9.]+%").find_iter(read).map(|share| share.as_str()).collect();
+    assert_eq!(shares.len(), 4, "{read}");
+    assert!(shares.iter().all(|share| row.contains(share)), "{row}\n{shares:?}");
+}
+
+#[test]
+fn a_word_that_is_no_page_finds_the_pages_that_have_it() {
+    let found = run(["guide", "kept.stale"]).printed();
+    assert!(found.lines().any(|line| line.starts_with("measures ")), "{found}");
+    assert!(found.lines().all(|line| line.chars().count() <= 100), "{found}");
+    assert!(found.ends_with("recompact guide PAGE prints a page\n"), "{found}");
 }
 
 #[test]

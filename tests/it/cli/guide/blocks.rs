@@ -17,11 +17,13 @@ use recompact::metrics::column::{Aggregation, Column, ColumnId, Direction};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prompt_cache::PROVIDERS;
 use recompact::report::REPORTS;
-use recompact::report::layer_settings::meaning;
 use recompact::tokens::meter::{METERS, RECORDED};
 
-use super::surprise;
+use super::{measures, surprise};
 use crate::support::program::run_in;
+
+/// A default value that is longer, such as a template, is left out.
+const LONGEST_DEFAULT: usize = 14;
 
 /// A generated block.
 pub struct Block {
@@ -32,8 +34,10 @@ pub struct Block {
 /// Every block, each on one page.
 pub const BLOCKS: &[Block] = &[
     Block { name: "audited", make: audited },
+    Block { name: "cache rules", make: measures::cache_rules },
     Block { name: "columns", make: columns },
     Block { name: "findings", make: findings },
+    Block { name: "forgotten", make: forgotten },
     Block { name: "harnesses", make: harnesses },
     Block { name: "layers", make: layers },
     Block { name: "meters", make: meters },
@@ -42,12 +46,15 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "providers", make: providers },
     Block { name: "reports", make: reports },
     Block { name: "scorers", make: scorers },
+    Block { name: "screen", make: screen },
     Block { name: "settings", make: settings },
+    Block { name: "shortest prefixes", make: measures::shortest_prefixes },
     Block { name: "summarizers", make: summarizers },
     Block { name: "surprise bits", make: surprise::bits },
     Block { name: "surprise controls", make: surprise::controls },
     Block { name: "surprise prediction", make: surprise::prediction },
     Block { name: "surprise worth", make: surprise::worth },
+    Block { name: "ten lines", make: measures::ten_lines },
     Block { name: "worth", make: worth },
 ];
 
@@ -58,6 +65,18 @@ impl Block {
         let begin = page.find(&first)? + first.len();
         Some(begin..begin + page[begin..].find(&last)?)
     }
+}
+
+/// The screen that a page reads line by line.
+fn screen() -> String {
+    let arguments = ["replay", "fixtures/transcripts/claude-code", "--window", "80k", "--width", "100"];
+    format!("```text\n{}```\n", run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments, b"").printed())
+}
+
+/// What the recorded compaction of another audit lost.
+fn forgotten() -> String {
+    let arguments = ["audit", "fixtures/audit/forgetful", "--show", "compactions"];
+    format!("```text\n{}```\n", run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments, b"").printed())
 }
 
 /// The screen of the audit that the page runs.
@@ -105,8 +124,9 @@ fn columns() -> String {
 
 fn of_group(group: &MetricGroup) -> String {
     let row = |column: &Column| {
+        let marks = format!("{}{}", if column.estimated { " ~" } else { "" }, if column.detail { " *" } else { "" });
         [
-            code(&column.id),
+            code(&column.id) + &marks,
             format!("{:?}", column.unit).to_lowercase(),
             match column.better {
                 Direction::Lower => "lower",
@@ -114,13 +134,11 @@ fn of_group(group: &MetricGroup) -> String {
                 Direction::Neither => "",
             }
             .to_owned(),
-            if column.estimated { "estimated" } else { "exact" }.to_owned(),
-            if column.detail { "JSON, CSV" } else { "everywhere" }.to_owned(),
             total(&column.combine),
             column.about.clone().into_owned(),
         ]
     };
-    let head = ["column", "unit", "better", "kind", "shown", "total", "what it counts"];
+    let head = ["column", "unit", "better", "total", "what it counts"];
     format!(
         "## Metric `{}`\n\n{}.\n\n{}",
         group.name,
@@ -143,7 +161,7 @@ fn total(combine: &Aggregation) -> String {
         Aggregation::Mean => "mean".to_owned(),
         Aggregation::Ratio { over, under } => share(over, under),
         Aggregation::Saving { over, under } => format!("1 − {}", share(over, under)),
-        Aggregation::Weighted { by } => format!("mean weighted by `{by}`"),
+        Aggregation::Weighted { by } => format!("mean by `{by}`"),
     }
 }
 
@@ -170,34 +188,28 @@ fn harnesses() -> String {
             None => settings.join(", "),
             Some(why) => format!("nothing: {why}"),
         };
-        [code(&target.harness), code(&target.name), target.about.clone(), written, target.checked.clone()]
+        [code(&target.harness), code(&target.name), written]
     };
-    table(["harness", "form", "what it is", "settings that it has", "names from"], TARGETS.iter().map(row))
+    table(["harness", "form", "settings that it has"], TARGETS.iter().map(row))
 }
 
 fn layers() -> String {
-    let rows = LAYERS.iter().map(|kind| {
-        let settings: Vec<_> = own_settings(kind).iter().map(|setting| code(&setting.name)).collect();
-        [code(kind.name), recompact::util::text::doc_about(kind.doc), settings.join(", ")]
-    });
+    let rows = LAYERS.iter().map(|kind| [code(kind.name), recompact::util::text::doc_about(kind.doc)]);
     let common: Vec<_> = COMMON_SETTINGS.iter().map(|setting| code(setting)).collect();
-    let head = ["layer", "what it does", "its own settings"];
-    format!("{}\nEvery layer has the settings {}.\n", table(head, rows), common.join(", "))
+    format!("{}\nEvery layer has the settings {}.\n", table(["layer", "what it does"], rows), common.join(", "))
 }
 
 fn meters() -> String {
-    let rows = METERS.iter().chain([&RECORDED]).map(|meter| [code(meter.name), meter.about.to_owned(), meter.source.to_owned()]);
-    table(["meter", "what it computes", "used by"], rows)
+    let rows = METERS.iter().chain([&RECORDED]).map(|meter| [code(meter.name), meter.about.to_owned()]);
+    table(["meter", "what it computes"], rows)
 }
 
 fn presets() -> String {
     let rows = PRESETS.iter().map(|preset| {
         let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
-        let said = |part: Option<String>| part.unwrap_or_default();
-        let source = format!("{} ({})", said(policy.source), said(policy.date));
-        [code(preset.name), policy.about, said(policy.evidence), source]
+        [code(preset.name), policy.about, policy.evidence.unwrap_or_default()]
     });
-    table(["preset", "what it replays", "evidence", "source"], rows)
+    table(["preset", "what it replays", "evidence"], rows)
 }
 
 fn prompts() -> String {
@@ -216,23 +228,41 @@ fn reports() -> String {
 }
 
 fn settings() -> String {
-    let of_kinds = LAYERS.iter().map(|kind| (format!("The layer `{}`", kind.name), own_settings(kind)));
-    let all = of_kinds.chain([("Every layer".to_owned(), common_settings())]);
-    let tables = all.filter(|(_, settings)| !settings.is_empty()).map(|(title, settings)| {
-        let head = ["setting", "type", "default", "unit", "meaning"];
-        format!("## {title}\n\n{}", table(head, settings.iter().map(setting)))
+    let of_kinds = LAYERS.iter().map(|kind| (code(kind.name), own_settings(kind)));
+    let all = of_kinds.chain([("every layer".to_owned(), common_settings())]);
+    // What an earlier layer has, too, is said once.
+    let mut said: Vec<(String, String, String)> = Vec::new();
+    let tables = all.filter(|(_, settings)| !settings.is_empty()).map(|(name, settings)| {
+        let rows: Vec<[String; 4]> = settings
+            .iter()
+            .map(|of_layer| {
+                let [setting, kind, default, meaning] = in_short(of_layer);
+                let earlier = said.iter().find(|(other, text, _)| *other == setting && *text == meaning);
+                let shown = earlier.map_or(meaning.clone(), |(.., layer)| format!("as for {layer}"));
+                if earlier.is_none() {
+                    said.push((setting.clone(), meaning, name.clone()));
+                }
+                [setting, kind, default, shown]
+            })
+            .collect();
+        let title = if name.starts_with('`') { format!("The layer {name}") } else { "Every layer".to_owned() };
+        format!("## {title}\n\n{}", table(["setting", "type", "default", "meaning"], rows))
     });
     tables.collect::<Vec<_>>().join("\n")
 }
 
-fn setting(setting: &SettingDescription) -> [String; 5] {
-    let default = setting.default.as_ref().filter(|default| !meaning(setting).ends_with(*default));
+/// A setting in a line: the first sentence of what it does, and the names of its values. `recompact catalog layers` says more.
+fn in_short(setting: &SettingDescription) -> [String; 4] {
+    let first = setting.about.split_once(". ").map_or(setting.about.as_str(), |(first, _)| first).trim_end_matches('.');
+    let values: Vec<String> = setting.choices.iter().map(|choice| choice.value.replace('"', "")).collect();
+    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+    let unit = setting.unit.as_ref().map(|unit| format!(", {unit}")).unwrap_or_default();
+    let default = setting.default.as_ref().filter(|default| default.chars().count() <= LONGEST_DEFAULT);
     [
         code(&setting.name),
-        setting.kind.to_owned(),
+        format!("{}{unit}", setting.kind),
         default.map(|default| code(default)).unwrap_or_default(),
-        setting.unit.clone().unwrap_or_default(),
-        meaning(setting),
+        format!("{first}{values}"),
     ]
 }
 

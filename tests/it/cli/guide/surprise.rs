@@ -44,11 +44,11 @@ pub fn prediction() -> String {
 }
 
 pub fn bits() -> String {
-    let by = [Grouping::Outcome, Grouping::Kind, Grouping::Gap, Grouping::Provenance, Grouping::Shared];
-    groups(&by, ["full", "lost", "guessed"], |group| {
+    let by = [Grouping::Outcome, Grouping::Kind, Grouping::Shared];
+    groups(&by, ["lost", "guessed"], |group| {
         let lost = if group.gone > 0 { group.lost } else { group.lost_in_context };
         let guessed = group.guessed.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        [shown(Estimate { interval: None, ..group.full }, 1), shown(lost, 1), guessed]
+        [shown(lost, 1), guessed]
     })
 }
 
@@ -62,24 +62,18 @@ pub fn controls() -> String {
     table(["model", "gone", "in context", "another block away", "another fact", "AUC against the first control"], rows)
 }
 
+/// How well weights that were learned on other repositories order the facts that are gone.
 pub fn worth() -> String {
     let models: &[SurpriseResults] = &*RESULTS;
-    let head: Vec<String> = ["by", "group"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(MODELS.iter().map(|model| format!("bits, {}", size(model))))
-        .collect();
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for (at, (by, name, _)) in models[0].worth.groups().enumerate() {
-        let bits = models.iter().filter_map(|model| Some(model.worth.groups().nth(at)?.2 * model.worth.mean));
-        rows.push([by.to_owned(), name.to_owned()].into_iter().chain(bits.map(|bits| format!("{bits:.1}"))).collect());
-    }
-    let mut held_out = |name: &str, of: fn(&SurpriseResults) -> Estimate| {
-        let start = ["other repositories".to_owned(), name.to_owned()];
-        rows.push(start.into_iter().chain(models.iter().map(|model| shown(of(model), 2))).collect());
+    let head: Vec<String> =
+        ["weight".to_owned()].into_iter().chain(MODELS.iter().map(|model| format!("ranks, {}", size(model)))).collect();
+    let row = |name: &str, of: fn(&SurpriseResults) -> Estimate| -> Vec<String> {
+        [name.to_owned()].into_iter().chain(models.iter().map(|model| shown(of(model), 2))).collect()
     };
-    held_out("ranks, by the logarithm of the rarity", |model| model.worth_check.rarity);
-    held_out("ranks, by kind and length", |model| model.worth_check.worth);
-    held_out("ranks, by kind, length and how many sessions share it", |model| model.worth_check.with_sharing);
+    let rows = [
+        row("the logarithm of the rarity", |model| model.worth_check.rarity),
+        row("by kind and length", |model| model.worth_check.worth),
+        row("by kind, length and how many sessions share it", |model| model.worth_check.with_sharing),
+    ];
     table(head.iter().map(String::as_str).collect::<Vec<_>>(), rows)
 }
