@@ -2,8 +2,8 @@
 //!
 //! It runs offline. For each policy it reports the tokens and the money saved, the bytes written to disk, the share of later-used
 //! facts that stay in the context, and the requests that an API would refuse. It works like a cache simulator: transcripts are the
-//! traces, policies are the eviction strategies, a later use of a fact is a hit or a miss, and an oracle that knows the future gives
-//! the upper bound.
+//! traces, policies are the eviction strategies, a later use of a fact is a hit or a miss, and an oracle that knows the future is
+//! what they are compared with.
 //!
 //! A study in a program: the transcripts, the policy, one value of the results.
 //!

@@ -77,7 +77,7 @@ pub struct Clear {
     /// Minimum tokens, by the report's counter, that must go at once; 0: clear at once, however few.
     #[schemars(extend("x-unit" = "tokens"))]
     pub clear_at_least: Size,
-    /// Clear only when the number of results, the task counted as the first, is a multiple of this; 1: at every result.
+    /// Clear only when the number of results + 1 is a multiple of this; 1: at every result.
     #[schemars(range(min = 1), extend("x-unit" = "results"))]
     pub stride: usize,
     /// `true`: also replace the inputs of the cleared results' calls by `{}`.

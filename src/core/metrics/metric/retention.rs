@@ -210,9 +210,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,
-            "uses whose file is named in the request but was written since: kept.stale, and the part of kept.soft that \
-             quotes the file as it now is; with kept.hard, all uses whose fact cannot be read again from an unchanged \
-             file",
+            "kept.stale, and the uses of kept.soft that are quoted from a changed file; with kept.hard, all uses whose fact \
+             cannot be read again from an unchanged file",
             |input| share(input, |all| all.stale + all.soft_quoted),
         )
         .in_detail(),

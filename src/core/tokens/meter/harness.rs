@@ -150,7 +150,7 @@ pub const RECORDED: MeterDescription = MeterDescription {
 pub const METERS: &[MeterDescription] = &[
     MeterDescription {
         name: "chars",
-        about: "Unicode code points of the text the model reads; no keys, quotes or braces",
+        about: "Unicode code points of texts and results, and of each tool call its name and its input as compact JSON",
         source: "the output caps of SWE-agent (agents.py:70) and mini-swe-agent @a83fcae8 (config/default.yaml:131); Python's len(text)",
     },
     MeterDescription { name: "chars/4", about: "characters ÷ 4, rounded down", source: "kimi-cli 1.52.0 soul/compaction.py" },

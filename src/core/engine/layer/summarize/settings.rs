@@ -28,8 +28,8 @@ pub struct Summarize {
     /// Maximum size of the messages that stay, by the policy's `meter`, in place of their number.
     #[schemars(extend("x-unit" = "by meter"))]
     pub keep_recent_tokens: Option<Size>,
-    /// `true`: the message with which the newest ones exceed `keep_recent_tokens` stays, too, so that they have at least this size; with
-    /// `snap = "forward"`, the newest batch always stays (pi).
+    /// `true`: one message more stays, so that those that stay have at least `keep_recent_tokens`; with `snap = "forward"`, the newest
+    /// batch always stays (pi).
     pub keep_at_least: bool,
     /// Maximum share of the messages, the oldest first, that the summary replaces, at least one message: 0.3 is three tenths.
     #[schemars(range(min = 0.0, max = 1.0), extend("x-unit" = "share"))]
