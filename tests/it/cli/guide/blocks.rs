@@ -233,20 +233,23 @@ fn settings() -> String {
     // What an earlier layer has, too, is said once.
     let mut said: Vec<(String, String, String)> = Vec::new();
     let tables = all.filter(|(_, settings)| !settings.is_empty()).map(|(name, settings)| {
-        let rows: Vec<[String; 4]> = settings
-            .iter()
-            .map(|of_layer| {
-                let [setting, kind, default, meaning] = in_short(of_layer);
-                let earlier = said.iter().find(|(other, text, _)| *other == setting && *text == meaning);
-                let shown = earlier.map_or(meaning.clone(), |(.., layer)| format!("as for {layer}"));
-                if earlier.is_none() {
-                    said.push((setting.clone(), meaning, name.clone()));
+        let (mut rows, mut earlier) = (Vec::new(), Vec::new());
+        for [setting, kind, default, meaning] in settings.iter().map(in_short) {
+            match said.iter().find(|(other, text, _)| *other == setting && *text == meaning) {
+                Some((.., layer)) => earlier.push(format!("{setting} ({layer})")),
+                None => {
+                    said.push((setting.clone(), meaning.clone(), name.clone()));
+                    rows.push([setting, kind, default, meaning]);
                 }
-                [setting, kind, default, shown]
-            })
-            .collect();
+            }
+        }
         let title = if name.starts_with('`') { format!("The layer {name}") } else { "Every layer".to_owned() };
-        format!("## {title}\n\n{}", table(["setting", "type", "default", "meaning"], rows))
+        let others = if earlier.is_empty() {
+            String::new()
+        } else {
+            format!("\nAs for the layer in parentheses: {}.\n", earlier.join(", "))
+        };
+        format!("## {title}\n\n{}{others}", table(["setting", "type", "default", "meaning"], rows))
     });
     tables.collect::<Vec<_>>().join("\n")
 }
