@@ -1,5 +1,6 @@
 //! Lists generated from the code, as Markdown, for the place between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -20,7 +21,7 @@ use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, RECORDED};
 
 use super::{measures, surprise};
-use crate::support::program::run_in;
+use crate::support::program::{files, fixtures, run_in};
 
 /// A default value that is longer, such as a template, is left out.
 const LONGEST_DEFAULT: usize = 14;
@@ -38,6 +39,7 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "columns", make: columns },
     Block { name: "findings", make: findings },
     Block { name: "forgotten", make: forgotten },
+    Block { name: "gate", make: failed_gate },
     Block { name: "harnesses", make: harnesses },
     Block { name: "layers", make: layers },
     Block { name: "meters", make: meters },
@@ -83,6 +85,24 @@ fn forgotten() -> String {
 fn audited() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     format!("```text\n{}```\n", run_in(here, ["audit", "fixtures/audit/damaged"], b"").printed())
+}
+
+/// What the suite of the fixtures says when its policy keeps three results and not twelve.
+fn failed_gate() -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = fixtures().parent().expect("the folder of all fixtures").to_owned();
+    for (path, bytes) in ["gate", "transcripts"].iter().flat_map(|part| files(&all.join(part))) {
+        let to = folder.path().join(path.strip_prefix(&all).expect("a fixture"));
+        fs::create_dir_all(to.parent().expect("a folder")).expect("the folder is made");
+        fs::write(to, bytes).expect("the file is written");
+    }
+    let gate = folder.path().join("gate");
+    let policy = fs::read_to_string(gate.join("policy.toml")).expect("the policy");
+    assert!(policy.contains("keep_recent = 12"), "{policy}");
+    fs::write(gate.join("policy.toml"), policy.replace("keep_recent = 12", "keep_recent = 3")).expect("the policy is written");
+    let screen = run_in(&gate, ["check", "recompact.toml", "--width", "100"], b"").stdout;
+    let (rules, _) = screen.split_once("\nNext\n").expect("a screen");
+    format!("```text\n{rules}```\n")
 }
 
 pub fn table<'a>(head: impl AsRef<[&'a str]>, rows: impl IntoIterator<Item = impl AsRef<[String]>>) -> String {
