@@ -28,7 +28,7 @@ pub trait Document: Sized + 'static {
     /// Writes it as CSV, if rows of numbers make sense.
     const CSV: Option<fn(&Self) -> Vec<u8>> = None;
     /// Writes it as a page for a browser.
-    const HTML: Option<fn(&Self) -> Vec<u8>> = None;
+    const HTML: Option<fn(&Self, &Layout) -> Vec<u8>> = None;
     /// Returns what was checked, if it is the outcome of checks.
     const CASES: Option<fn(&Self) -> Vec<Case>> = None;
     /// All that people can see, in order.
@@ -128,6 +128,11 @@ impl Default for Invocation {
 }
 
 impl Invocation {
+    /// Whether the transcripts are a part of the program, so that no other command can read them.
+    pub fn is_demo(&self) -> bool {
+        self.command == "demo"
+    }
+
     /// A command on the same paths: `recompact sweep ~/runs -p claude-code`.
     pub fn other(&self, command: &str, options: &str) -> String {
         let words = ["recompact", command, &self.paths, options];

@@ -1,7 +1,7 @@
-//! The html report: one self-contained page with style, script, drawings and all results.
+//! The html report: one self-contained page with style, script, drawings and the numbers that they need.
 //!
 //! Its Content-Security-Policy forbids it to load anything or to run any other script. All plots and tables are drawn
-//! here; the script only shows tooltips and calls, pins, sorts, filters, switches conversations and saves. The templates escape every text, so
+//! here; the script only shows tooltips and calls, pins, sorts, filters, switches conversations, opens packed parts and saves tables. The templates escape every text, so
 //! none can begin a tag; texts of transcripts also go through [`terminal`], which shows invisible characters. The script
 //! inserts texts only as text nodes.
 
@@ -38,9 +38,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::escape::terminal;
-use super::{Layout, csv, json, screen};
+use super::{Layout, csv, screen};
 use crate::analysis::verdict::{by_harness, harness_verdicts};
 use crate::results::saved::Results;
+use crate::util::text::plural;
 use series::PolicySeries;
 
 const CSS: &str = include_str!("html/page.css");
@@ -59,12 +60,12 @@ const JS: &str = concat!(
 /// What the page says if nothing was replayed.
 const NOTHING: &str = "Nothing was replayed";
 
-pub fn write(results: &Results) -> Vec<u8> {
+pub fn write(results: &Results, layout: &Layout) -> Vec<u8> {
     let parts = if results.sweep.is_none() { by_harness(results) } else { Vec::new() };
     let harnesses = harness_verdicts(&parts);
     let series = PolicySeries::new(results, &harnesses);
-    let screen = screen::of_results(results, &Layout::default());
-    let sections = sections::sections(results, &series);
+    let screen = screen::of_results(results, layout);
+    let sections = sections::sections(results, &series, &layout.invocation);
     let front = scatter::draw(results, &series);
     let title = screen.as_ref().and_then(|screen| screen.answer.first());
     let title = title.map_or_else(|| NOTHING.to_owned(), |answer| answer.text(str::to_owned));
@@ -99,6 +100,7 @@ pub fn write(results: &Results) -> Vec<u8> {
                         button type="button" id="theme" class="live" { "Dark theme" }
                     }
                 }
+                p class="notice" role="note" { (notice(results)) }
                 main id="main" {
                     div class="opening" {
                         @match &screen {
@@ -116,14 +118,15 @@ pub fn write(results: &Results) -> Vec<u8> {
                 }
                 footer {
                     p {
-                        "This page loads nothing and sends nothing. Numbers marked ~ are estimates."
-                        noscript { " Pinning, sorting, choosing a conversation and saving need JavaScript." }
+                        "This page loads nothing and sends nothing. Numbers marked ~ are estimates. The same command with "
+                        code { "-o json" } " or " code { "-o csv" } " writes all results."
+                        noscript { " Collapsed tables, pinning, sorting and choosing a conversation need JavaScript." }
                     }
                 }
                 div id="pins" class="live" role="group" aria-label="Pinned policies" hidden {}
                 div id="tip" role="tooltip" hidden {}
                 p id="live" class="heard" role="status" aria-live="polite" {}
-                script type="text/plain" id="data" { (pack(&json::write(results))) }
+                script type="text/plain" id="data" { (pack(calls::exact(results, &series).to_string().as_bytes())) }
                 script { (PreEscaped(JS)) }
             }
         }
@@ -131,17 +134,30 @@ pub fn write(results: &Results) -> Vec<u8> {
     (page.0 + "\n").into_bytes()
 }
 
+/// Says what of the sessions is on the page, before anyone gives it to others.
+fn notice(results: &Results) -> String {
+    let lines = match results.misses.len() {
+        0 => String::new(),
+        misses => format!(", the lines around {}", plural(misses, "lost fact")),
+    };
+    let requests = match results.requests.len() {
+        0 => String::new(),
+        requests => format!(", the text of {}", plural(requests, "request")),
+    };
+    format!("Read before you share: this page holds text of the sessions: names of files and conversations{lines}{requests}.")
+}
+
 /// Compresses bytes and encodes them in Base64, which contains no markup.
 fn pack(bytes: &[u8]) -> String {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer.write_all(bytes).expect(csv::IN_MEMORY);
     STANDARD.encode(packer.finish().expect(csv::IN_MEMORY))
 }
 
 /// Packs markup that the script draws later.
-fn packed(class: &str, key: usize, markup: &Markup) -> Markup {
+fn packed(class: &str, markup: &Markup) -> Markup {
     html! {
-        script type="text/plain" class=(class) data-t=(key) { (pack(markup.0.as_bytes())) }
+        script type="text/plain" class=(class) { (pack(markup.0.as_bytes())) }
     }
 }
 

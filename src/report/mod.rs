@@ -145,7 +145,7 @@ impl Report {
             Format::Text(length, drawing) => layout.draw(document, length, drawing),
             Format::Json => document.json(),
             Format::Csv => D::CSV?(document),
-            Format::Html => D::HTML?(document),
+            Format::Html => D::HTML?(document, layout),
             Format::Cases(write) => write(&D::CASES?(document)),
         })
     }

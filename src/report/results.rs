@@ -11,7 +11,7 @@ use crate::results::saved::Results;
 
 impl Document for Results {
     const CSV: Option<fn(&Self) -> Vec<u8>> = Some(csv::write);
-    const HTML: Option<fn(&Self) -> Vec<u8>> = Some(html::write);
+    const HTML: Option<fn(&Self, &Layout) -> Vec<u8>> = Some(html::write);
     const CASES: Option<fn(&Self) -> Vec<Case>> = Some(ci::cases);
     const SECTIONS: &'static [Section<Self>] = &[
         Section::new("recommended", "the recommended configuration and its neighbours", |results, _| {

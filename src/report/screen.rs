@@ -14,7 +14,7 @@ use crate::results::saved::Results;
 use crate::util::text::plural;
 
 pub use draw::draw;
-pub(super) use replay::{change, money, remark};
+pub(super) use replay::{change, is_too_wide, money, remark};
 
 /// Most lines of a screen: what a terminal shows without scrolling.
 pub const MAX_LINES: usize = 40;

@@ -76,7 +76,7 @@ pub const LONGEST_NAME: usize = 36;
 /// What each layer did.
 pub fn layers(results: &Results) -> TableModel {
     let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
-    headers.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
+    headers.extend(["fired", "skipped", "failed", "edits", "tokens freed"].map(ColumnHeader::numbers));
     if results.layers.iter().any(|layer| layer.note.is_some()) {
         headers.push(ColumnHeader::prose("note"));
     }

@@ -7,8 +7,8 @@ use super::replay::Replay;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::error::Failure;
 
-/// Where the sessions are in the repository: they have the same names here.
-const FOLDER: &str = "fixtures/transcripts/claude-code";
+/// What their folder is called. It is no path of this machine or of a checkout: no command can read it.
+const FOLDER: &str = "demo";
 
 /// The sessions, deflated. A test compares them with those of the repository, and writes them.
 const SESSIONS: [(&str, &[u8]); 3] = [

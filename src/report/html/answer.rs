@@ -9,15 +9,19 @@ use super::super::number_format;
 use super::super::screen::{CHANGES_TITLE, CHECKS_TITLE, Check, Prose, Screen, change, money};
 use super::roles::Roles;
 use super::series::refused;
+use super::words::plain;
 use crate::analysis::verdict::{HarnessVerdict, Standing, Verdict};
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::results::Role;
 use crate::results::saved::{Results, Unit, Values};
 
-/// Draws text with names in it.
+/// Draws text with names in it, and what is in parentheses smaller.
 fn prose(text: &Prose) -> Markup {
-    let words = |words: &str| html! { (words) };
-    let name = |name: &str| html! { bdi { code { (terminal(name)) } } };
+    let words = |words: &str| match words.starts_with(" (").then(|| words.split_once(')')).flatten() {
+        Some((noted, rest)) => html! { small { (noted) ")" } (rest) },
+        None => html! { (words) },
+    };
+    let name = |name: &str| html! { bdi { code { (terminal(&plain(name))) } } };
     html! {
         @for part in text.map(words, name) { (part) }
     }
@@ -47,8 +51,8 @@ pub fn answer(
                     (numbers_of_harness(&harness.verdict, roles))
                 }
             }
-            (points(CHECKS_TITLE, &screen.checks, &anchor))
             (points(CHANGES_TITLE, &screen.changes, &anchor))
+            (points(CHECKS_TITLE, &screen.checks, &anchor))
         }
     }
 }

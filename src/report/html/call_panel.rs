@@ -54,12 +54,13 @@ pub fn place(results: &Results, series: &PolicySeries) -> Markup {
                 div class="scroll only-changed" tabindex="0" role="region" aria-label="The request" {}
                 p class="below" { "Grey and struck: what was recorded and is not in the request." }
             }
-            div class="source" {
+            div class="source of-command" {
                 button type="button" class="copy" aria-label="Copy the command" { "Copy" }
                 pre tabindex="0" { code id="call-command" {} }
             }
-            p class="below" {
-                bdi { (terminal(&which)) } " This command prints the request from the transcript: what the model would read, and what was cleared, moved or \
+            p class="below" { bdi { (terminal(&which)) } }
+            p class="below of-command" {
+                "This command prints the request from the transcript: what the model would read, and what was cleared, moved or \
                  summarised beside the original. With " code { "--diff" } " it prints only what changed since \
                  the call before."
                 span id="call-file" { " Save the text of the policy (see " a href="#definitions" { "Policies as replayed" } ") as " code { "policy.toml" } " first." }

@@ -1,15 +1,13 @@
 //! Plot of tokens per call over one conversation: one line per policy, the edits of its layers, the context window, the
 //! recorded compactions.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
+use serde_json::{Value, json};
 
 use super::super::escape::terminal;
 use super::super::number_format;
-use super::super::table_model::{ColumnHeader, TableModel};
 use super::call_panel;
-use super::figure::{area, data_details};
+use super::figure::area;
 use super::plot::{self, Scale};
 use super::series::{PolicySeries, SeriesStyle};
 use crate::results::Role;
@@ -20,6 +18,8 @@ const MAX_STEPS: usize = 160;
 /// Heights in pixels: the plot; one policy's lane of edits.
 const HEIGHT: usize = 320;
 const LANE_HEIGHT: usize = 11;
+/// Units from the top of the plot to its bottom: two for each pixel.
+const PATH_HEIGHT: f64 = 640.0;
 /// The window is drawn only if it is at most this many times the largest request; a higher one would squeeze all lines,
 /// so it is only written.
 const MAX_WINDOW_RATIO: f64 = 2.5;
@@ -48,13 +48,9 @@ pub fn decimate(tokens: &[u64], largest: usize) -> Vec<CallStep> {
     (0..steps).map(step).collect()
 }
 
-/// Draws the plot and its data table. `arguments` are those of [`call_panel::arguments`] for each policy that is drawn.
+/// Draws the plot. `arguments` are those of [`call_panel::arguments`] for each policy that is drawn.
 pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries, arguments: &[String]) -> Markup {
-    let lines: Vec<(&SeriesStyle, &TraceLine)> = series
-        .drawn
-        .iter()
-        .filter_map(|style| Some((style, row.lines.iter().find(|line| line.policy == style.policy)?)))
-        .collect();
+    let lines = drawn_lines(row, series);
     let calls = lines.iter().map(|(_, line)| line.tokens.len()).max().unwrap_or(0);
     let largest = lines.iter().flat_map(|(_, line)| &line.tokens).copied().max().unwrap_or(0) as f64;
     if calls == 0 {
@@ -64,7 +60,7 @@ pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries, arguments:
     let window_fits = window > 0.0 && window <= largest * MAX_WINDOW_RATIO;
     let y_scale = Scale::around([0.0, largest, if window_fits { window } else { 0.0 }].into_iter());
     let x_scale = Scale::exact(1.0, calls.max(2) as f64);
-    let scales = Scales { row, series, arguments, x: &x_scale, y: &y_scale };
+    let scales = Scales { calls: calls.max(2), series, arguments, x: &x_scale, y: &y_scale };
 
     let label = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
     let drawing = html! {
@@ -82,28 +78,57 @@ pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries, arguments:
         } @else if window > 0.0 {
             text class="remark" x="100%" y="0" dy="-6" text-anchor="end" { (label) ": far above the plot" }
         }
-        @for (style, line) in &lines { (scales.draw_line(style, line)) }
+        @for (at, (style, line)) in lines.iter().enumerate() { (scales.draw_line(at, style, line)) }
     };
     let edited = || lines.iter().filter(|(_, line)| !line.events.is_empty());
     let lanes = html! {
         (plot::horizontal_axis(&x_scale, Unit::Count, "call", false))
-        @for (lane, (style, line)) in edited().enumerate() { (draw_edits(style, line, &x_scale, lane)) }
+        @for (lane, (style, line)) in edited().enumerate() { (draw_edits(style, line, calls.max(2), lane)) }
     };
     let trace = results.traces.iter().position(|trace| std::ptr::eq(trace, row)).unwrap_or(0);
     let name = format!("Tokens per call, {} calls", number_format::grouped(calls as f64, 0));
     let about = "One line per policy; below, a tick at each call before which its layers made an edit.";
     html! {
-        div class="plot calls" data-calls=(calls) data-trace=(trace) data-command=(call_panel::command(row)) {
+        div class="plot calls" data-calls=(calls) data-trace=(trace) data-command=[(!arguments.is_empty()).then(|| call_panel::command(row))] {
             (area("over-time", HEIGHT, "img", &name, about, &drawing))
             (area("lanes", edited().count() * LANE_HEIGHT + 4, "img", "Edits", about, &lanes))
         }
-        (data_details(&data_table(&lines), series))
     }
+}
+
+/// The lines that are drawn, in the order of the legend.
+pub fn drawn_lines<'a, 'b>(row: &'a TraceRow, series: &'b PolicySeries) -> Vec<(&'b SeriesStyle<'b>, &'a TraceLine)> {
+    let line = |style: &'b SeriesStyle| Some((style, row.lines.iter().find(|line| line.policy == style.policy)?));
+    series.drawn.iter().filter_map(line).collect()
+}
+
+/// The exact numbers of all lines, for the script: differences from call to call, because they are packed to half of the size.
+pub fn exact(results: &Results, series: &PolicySeries) -> Value {
+    let of_trace = |row: &TraceRow| drawn_lines(row, series).into_iter().map(|(_, line)| exact_line(line)).collect::<Vec<_>>();
+    json!(results.traces.iter().map(of_trace).collect::<Vec<_>>())
+}
+
+/// Tokens of each call as the difference from the call before; for each edit the difference from the call of the one before, the index
+/// of its layer, and the tokens that it added.
+fn exact_line(line: &TraceLine) -> Value {
+    let names = layers(line);
+    let (mut tokens, mut edits) = (Vec::new(), Vec::new());
+    line.tokens.iter().fold(0, |before, now| {
+        tokens.push(*now as i64 - before);
+        *now as i64
+    });
+    line.events.iter().fold(0, |before, event| {
+        let layer = names.iter().position(|name| *name == event.layer).unwrap_or(0);
+        edits.extend([event.call as i64 - before, layer as i64, event.after as i64 - event.before as i64]);
+        event.call as i64
+    });
+    let names: Vec<_> = names.into_iter().map(terminal).collect();
+    json!({ "tokens": tokens, "layers": names, "edits": edits })
 }
 
 /// What all lines of a plot share.
 struct Scales<'a> {
-    row: &'a TraceRow,
+    calls: usize,
     series: &'a PolicySeries<'a>,
     arguments: &'a [String],
     x: &'a Scale,
@@ -111,15 +136,13 @@ struct Scales<'a> {
 }
 
 impl Scales<'_> {
-    fn draw_line(&self, style: &SeriesStyle, line: &TraceLine) -> Markup {
-        let at = self.row.lines.iter().position(|other| std::ptr::eq(other, line));
+    fn draw_line(&self, at: usize, style: &SeriesStyle, line: &TraceLine) -> Markup {
         let drawn = self.series.drawn.iter().position(|drawn| drawn.policy == style.policy);
         let arguments = drawn.and_then(|drawn| self.arguments.get(drawn));
         let steps = decimate(&line.tokens, MAX_STEPS);
         let position = |step: &CallStep| {
             (self.x.position((step.first + step.last) as f64 / 2.0), self.y.position_from_top(step.tokens as f64))
         };
-        let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
         let mut large: Vec<&EventMark> =
             line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !Role::of(style.policy).is_bound()).collect();
         large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
@@ -127,14 +150,33 @@ impl Scales<'_> {
         let mut marked: Vec<&CallStep> = large.iter().take(MAX_MARKS).filter_map(step_of).collect();
         marked.sort_by_key(|step| step.first);
         marked.dedup();
-        let layers: Vec<_> = layers(line).into_iter().map(terminal).collect();
         html! {
-            g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) data-at=[at]
-                data-name=(terminal(self.series.roles.label(style.policy))) data-arguments=[arguments]
-                data-tokens=(tokens.join(" ")) data-layers=(layers.join("\n")) data-events=(events(line, &steps)) {
-                (plot::path("stroke", steps.iter().map(position)))
+            g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) data-at=(at)
+                data-name=(terminal(self.series.roles.label(style.policy))) data-arguments=[arguments] {
+                (self.path(&steps))
                 @for step in &marked { (plot::mark("event", style.mark, position(step))) }
             }
+        }
+    }
+
+    /// The line through the steps, in half calls and from point to point: most differences are those of other lines too, so that
+    /// they pack well.
+    fn path(&self, steps: &[CallStep]) -> Markup {
+        let place = |step: &CallStep| {
+            let y = self.y.position_from_top(step.tokens as f64) / 100.0 * PATH_HEIGHT;
+            ((step.first + step.last) as i64, y.round() as i64)
+        };
+        let mut path = String::new();
+        steps.iter().map(place).fold(None, |before, (x, y)| {
+            path += &match before {
+                None => format!("M{x} {y}"),
+                Some((x0, y0)) => format!("l{} {}", x - x0, y - y0),
+            };
+            Some((x, y))
+        });
+        let view = format!("2 0 {} {PATH_HEIGHT}", 2 * (self.calls - 1));
+        html! {
+            svg class="stretched" viewBox=(view) preserveAspectRatio="none" width="100%" height="100%" { path class="stroke" d=(path) {} }
         }
     }
 }
@@ -154,69 +196,27 @@ fn layers(line: &TraceLine) -> Vec<&str> {
     layers
 }
 
-/// Returns `step:edits:tokens:layers` for each step with edits: the number of edits, the tokens they removed together,
-/// and indices into [`layers`] (`0,2`).
-fn events(line: &TraceLine, steps: &[CallStep]) -> String {
-    let known = layers(line);
-    let mut sums: Vec<(usize, usize, i64, BTreeSet<usize>)> = Vec::new();
-    for event in &line.events {
-        let step = steps.partition_point(|step| step.last < event.call);
-        let freed = event.before as i64 - event.after as i64;
-        let layer = known.iter().position(|known| *known == event.layer);
-        match sums.last_mut() {
-            Some(last) if last.0 == step => {
-                (last.1, last.2) = (last.1 + 1, last.2 + freed);
-                last.3.extend(layer);
-            }
-            _ => sums.push((step, 1, freed, layer.into_iter().collect())),
-        }
-    }
-    let label = |(step, edits, freed, layers): &(usize, usize, i64, BTreeSet<usize>)| {
-        let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
-        format!("{step}:{edits}:{freed}:{}", layers.join(","))
-    };
-    sums.iter().map(label).collect::<Vec<_>>().join(" ")
-}
-
 /// Draws the ticks of one policy, with its mark before them.
-fn draw_edits(style: &SeriesStyle, line: &TraceLine, x_scale: &Scale, lane: usize) -> Markup {
-    let y = lane * LANE_HEIGHT + 2;
-    let mut calls: Vec<i64> =
-        line.events.iter().map(|event| (x_scale.position(event.call as f64) * 10.0).round() as i64).collect();
-    calls.dedup();
-    let ticks: String = calls.iter().map(|x| format!("M{x} 0v{}", LANE_HEIGHT - 4)).collect();
-    let height = LANE_HEIGHT - 4;
+fn draw_edits(style: &SeriesStyle, line: &TraceLine, calls: usize, lane: usize) -> Markup {
+    let (y, height) = (lane * LANE_HEIGHT + 2, LANE_HEIGHT - 4);
+    let mut edited: Vec<usize> = line.events.iter().map(|event| event.call).collect();
+    edited.dedup();
+    let mut ticks = String::new();
+    edited.iter().fold(None, |before, call| {
+        ticks += &match before {
+            None => format!("M{call} 0v{height}"),
+            Some(before) => format!("m{} -{height}v{height}", call - before),
+        };
+        Some(*call)
+    });
     html! {
         g class={ "lane " (style.class) } data-p=(style.index) data-line=(style.index) {
             use class="mark" href={ "#m" (style.mark % 8) } x="-14" y=(y + height / 2) {}
-            svg class="stretched" y=(y) width="100%" height=(height) viewBox={ "0 0 1000 " (height) } preserveAspectRatio="none" {
+            svg class="stretched" y=(y) width="100%" height=(height) viewBox={ "1 0 " (calls - 1) " " (height) } preserveAspectRatio="none" {
                 path class="tick" d=(ticks) {}
             }
         }
     }
-}
-
-fn data_table(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {
-    let row = |(style, line): &(&SeriesStyle, &TraceLine)| {
-        let tokens = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
-        let mut sorted = line.tokens.clone();
-        sorted.sort_unstable();
-        let freed: i64 = line.events.iter().map(|event| event.before as i64 - event.after as i64).sum();
-        vec![
-            style.policy.to_owned(),
-            number_format::grouped(line.tokens.len() as f64, 0),
-            tokens(line.tokens.first().copied()),
-            tokens(sorted.get(sorted.len() / 2).copied()),
-            tokens(sorted.last().copied()),
-            tokens(line.tokens.last().copied()),
-            number_format::grouped(line.events.len() as f64, 0),
-            number_format::grouped(freed as f64, 0),
-        ]
-    };
-    let mut headers = vec![ColumnHeader::names("policy")];
-    headers.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens removed"].map(ColumnHeader::numbers));
-    let rows = lines.iter().map(row).collect();
-    TableModel { title: "Tokens per call".to_owned(), subject: String::new(), headers, rows, footnotes: vec![] }
 }
 
 #[cfg(test)]
@@ -236,11 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn decimation_sums_edits_of_a_step() {
+    fn exact_numbers_are_differences() {
         let event = |call, layer: &str, before, after| EventMark { call, layer: layer.into(), before, after };
-        let events_of = vec![event(1, "micro", 10, 4), event(2, "auto", 9, 8), event(5, "auto", 3, 5)];
-        let line = TraceLine { events: events_of, ..TraceLine::default() };
-        assert_eq!(layers(&line), ["micro", "auto"]);
-        assert_eq!(events(&line, &decimate(&[1, 2, 3, 4, 5], 2)), "0:2:7:0,1 1:1:-2:1");
+        let events = vec![event(1, "micro", 10, 4), event(2, "auto", 9, 8), event(5, "micro", 3, 5)];
+        let line = TraceLine { tokens: vec![10, 15, 7], events, ..TraceLine::default() };
+        assert_eq!(
+            exact_line(&line).to_string(),
+            r#"{"tokens":[10,5,-8],"layers":["micro","auto"],"edits":[1,0,-6,1,1,-1,3,0,2]}"#
+        );
     }
 }

@@ -1,14 +1,16 @@
-//! All policies by column: six columns that decide, the others behind buttons.
+//! All policies by column: the columns that decide, the others behind buttons.
 
 use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::number_format;
-use super::super::table_model::compare::{in_tables, name, title};
+use super::super::screen::{change, is_too_wide};
+use super::super::table_model::compare::{in_tables, name};
+use super::figure::packed_details;
 use super::roles::Roles;
 use super::series::{PolicySeries, REFUSED, sample};
 use super::table::sorter;
-use super::words::words;
+use super::words::{group, plain, words};
 use crate::metrics::metric::{cost, retention, tokens};
 use crate::results::saved::{Column, Direction, Results, Summary, Unit};
 
@@ -30,6 +32,8 @@ struct TableColumn<'a> {
     better: Direction,
     /// The columns of the results that are added up.
     parts: Vec<&'a Column>,
+    /// Whether it is the change of the cost against the yardstick, as in the answer.
+    is_change: bool,
     /// The best and the worst value of the policies that can be chosen.
     ends: Option<[f64; 2]>,
 }
@@ -46,7 +50,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     html! {
         div class="groups live" role="group" aria-label="Shown" {
             @for (index, group) in groups.iter().enumerate() {
-                button type="button" class="group" aria-pressed=(index == 0) data-g=(index) { (terminal(group)) }
+                button type="button" class="group" aria-pressed=(index == 0) data-g=(index) { (terminal(self::group(group))) }
             }
             @if has_bounds {
                 button type="button" class="group" aria-pressed="false" data-g="bounds" { "oracle rows" }
@@ -61,7 +65,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
                             th scope="col" rowspan="2" { (sorter(&html! { "policy" })) }
                             @for (index, group) in groups.iter().enumerate() {
                                 @let span = columns.iter().filter(|column| column.group == index).count();
-                                th scope="colgroup" colspan=(span) class={ "g g" (index) } { (terminal(group)) }
+                                th scope="colgroup" colspan=(span) class={ "g g" (index) } { (terminal(self::group(group))) }
                             }
                         }
                         tr { @for column in &columns { (column.header()) } }
@@ -72,7 +76,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
                             @for bound in results.summary.iter().filter(|bound| bound.bound_of.as_deref() == Some(&summary.policy)) {
                                 tr class="bound" {
                                     th scope="row" { bdi { (terminal(&name(bound))) } }
-                                    @for column in &columns { (column.cell(bound, false)) }
+                                    @for column in &columns { (column.cell(bound, &series.roles, false)) }
                                 }
                             }
                         }
@@ -87,7 +91,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
                 }
             }
         }
-        (meanings(results))
+        (meanings(results, &series.roles))
     }
 }
 
@@ -95,6 +99,9 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
 fn columns<'a>(results: &'a Results, roles: &Roles) -> (Vec<&'a str>, Vec<TableColumn<'a>>) {
     let mut groups = vec![FIRST];
     let mut columns: Vec<TableColumn> = DECIDING.iter().filter_map(|ids| TableColumn::deciding(ids, results, roles)).collect();
+    if let Some((yardstick, column)) = roles.yardstick.zip(results.column(cost::RATIO)) {
+        columns.insert(columns.len().min(1), TableColumn::change(column, roles.label(yardstick)));
+    }
     let is_known = |columns: &[TableColumn], column: &Column| columns.iter().any(|known| known.id == column.id);
     for column in in_tables(results) {
         if is_known(&columns, column) {
@@ -105,7 +112,7 @@ fn columns<'a>(results: &'a Results, roles: &Roles) -> (Vec<&'a str>, Vec<TableC
         if index == groups.len() {
             groups.push(group);
         }
-        columns.push(TableColumn::of_group(index, column));
+        columns.push(TableColumn::of_group(index, column, roles));
     }
     // Columns of one group are adjacent, so that one header is above them.
     columns.sort_by_key(|column| column.group);
@@ -126,36 +133,54 @@ impl<'a> TableColumn<'a> {
             [only] => (words(only, roles), only.about.to_string()),
             _ => {
                 let abouts: Vec<&str> = parts.iter().map(|part| &*part.about).collect();
-                ("requests refused".to_owned(), abouts.join("; and "))
+                ("~requests refused".to_owned(), abouts.join("; and "))
             }
         };
-        let tilde = if parts.iter().any(|part| part.estimated) { "~" } else { "" };
-        Some(Self { id: ids.join("+"), name: format!("{tilde}{name}"), about, parts, ..Self::of_group(0, column) })
+        Some(Self { id: ids.join("+"), name, about, parts, ..Self::of_group(0, column, roles) })
     }
 
-    fn of_group(group: usize, column: &'a Column) -> Self {
-        let name = column.id.split_once('.').map_or(&*column.id, |(_, name)| name).replace('_', " ");
+    /// The change of the cost, with the interval of the answer.
+    fn change(column: &'a Column, yardstick: &str) -> Self {
         Self {
-            group,
+            group: 0,
             is_first: false,
-            id: column.id.to_string(),
-            name: format!("{}{name}", if column.estimated { "~" } else { "" }),
-            about: column.about.to_string(),
+            id: "change".to_owned(),
+            name: format!("~cost against {yardstick}"),
+            about: format!("the change of the cost against {yardstick}, as in the answer"),
             unit: column.unit,
-            better: column.better,
-            parts: vec![column],
+            better: Direction::Lower,
+            parts: Vec::new(),
+            is_change: true,
             ends: None,
         }
     }
 
-    fn value(&self, summary: &Summary) -> Option<f64> {
+    fn of_group(group: usize, column: &'a Column, roles: &Roles) -> Self {
+        Self {
+            group,
+            is_first: false,
+            id: column.id.to_string(),
+            name: words(column, roles),
+            about: column.about.to_string(),
+            unit: column.unit,
+            better: column.better,
+            parts: vec![column],
+            is_change: false,
+            ends: None,
+        }
+    }
+
+    fn value(&self, summary: &Summary, roles: &Roles) -> Option<f64> {
+        if self.is_change {
+            return roles.cost_ratio(&summary.policy).filter(|_| summary.bound_of.is_none());
+        }
         let values = self.parts.iter().filter_map(|part| summary.values.get(&part.id));
         values.reduce(|all, next| all + next).filter(|value| value.is_finite())
     }
 
     fn ends_of(&self, roles: &Roles) -> Option<[f64; 2]> {
         let values = roles.in_order.iter().filter(|summary| roles.is_candidate(&summary.policy));
-        let values: Vec<f64> = values.filter_map(|summary| self.value(summary)).collect();
+        let values: Vec<f64> = values.filter_map(|summary| self.value(summary, roles)).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
         match self.better {
@@ -177,7 +202,7 @@ impl<'a> TableColumn<'a> {
 
     fn header(&self) -> Markup {
         let content = html! {
-            abbr title=(terminal(&self.about)) { (terminal(&self.name)) }
+            abbr title=(terminal(&format!("{}: {}", self.id, self.about))) { (terminal(&self.name)) }
             @match self.better {
                 Direction::Lower => span class="wanted" aria-label=", less is better" { "↓" },
                 Direction::Higher => span class="wanted" aria-label=", more is better" { "↑" },
@@ -190,9 +215,13 @@ impl<'a> TableColumn<'a> {
     }
 
     /// Draws a value and its interval; `is_judged` marks the best and the worst one.
-    fn cell(&self, summary: &Summary, is_judged: bool) -> Markup {
-        let value = self.value(summary);
+    fn cell(&self, summary: &Summary, roles: &Roles, is_judged: bool) -> Markup {
+        let value = self.value(summary, roles);
         let ends = match self.parts[..] {
+            [] => {
+                let ends = roles.cost_interval(&summary.policy).filter(|_| summary.bound_of.is_none());
+                ends.map(shown_interval)
+            }
             [only] => summary.intervals.entry(&only.id).and_then(|ends| number_format::interval(self.unit, *ends)),
             _ => None,
         };
@@ -205,17 +234,23 @@ impl<'a> TableColumn<'a> {
         };
         html! {
             td class={ (self.class()) (judged) } data-v=[value.map(|value| value.to_string())] {
-                (number_format::value(self.unit, value))
+                @if self.is_change { (change(value)) } @else { (number_format::value(self.unit, value)) }
                 @if let Some(ends) = ends { small { (ends) } }
             }
         }
     }
 }
 
+/// `-3% … +1%`
+fn shown_interval(ends: [f64; 2]) -> String {
+    if is_too_wide(ends) { "too wide to say".to_owned() } else { ends.map(|end| change(Some(end))).join(" … ") }
+}
+
 /// Draws the row of a policy. Below its name is what it is, or why it must not be used.
 fn policy_row(summary: &Summary, series: &PolicySeries, columns: &[TableColumn]) -> Markup {
     let (policy, roles) = (summary.policy.as_str(), &series.roles);
     let remark = roles.flaw(policy).map_or_else(|| roles.praise(policy), str::to_owned);
+    let remark = if remark.is_empty() { roles.bound(policy).to_owned() } else { remark };
     html! {
         tr {
             th scope="row" data-v=(terminal(policy)) {
@@ -226,22 +261,20 @@ fn policy_row(summary: &Summary, series: &PolicySeries, columns: &[TableColumn])
                 }
                 @if !remark.is_empty() { small { (terminal(&remark)) } }
             }
-            @for column in columns { (column.cell(summary, roles.is_candidate(policy))) }
+            @for column in columns { (column.cell(summary, roles, roles.is_candidate(policy))) }
         }
     }
 }
 
 /// Explains each column, for readers who cannot see the tooltips of the headers.
-fn meanings(results: &Results) -> Markup {
-    html! {
-        details {
-            summary { "What the columns mean" }
-            dl class="meanings" {
-                @for column in in_tables(results) {
-                    dt { (terminal(&title(column))) }
-                    dd { (terminal(&column.about)) }
-                }
+fn meanings(results: &Results, roles: &Roles) -> Markup {
+    let list = html! {
+        dl class="meanings" {
+            @for column in in_tables(results) {
+                dt title=(terminal(&column.id)) { (terminal(&words(column, roles))) }
+                dd { (terminal(&plain(&column.about))) }
             }
         }
-    }
+    };
+    packed_details(&html! { "What the columns mean" }, &list)
 }

@@ -1,6 +1,6 @@
 //! The section that shows one conversation at a time: its calls, its values by policy, its lost facts and its notes.
 //!
-//! Only the longest conversation is in the page as markup; the others are compressed until they are chosen, because a
+//! Only the longest conversation is in the page as markup; the others are compressed together until one of them is chosen, because a
 //! hundred of them would take the browser a second.
 
 use std::collections::HashMap;
@@ -9,15 +9,17 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::number_format;
-use super::super::table_model::compare::{in_tables, title};
+use super::super::table_model::compare::title;
 use super::super::table_model::{ColumnHeader, TableModel, common_folder};
 use super::numbers::{ConversationData, ConversationKey, Numbers, collect, shown};
-use super::series::PolicySeries;
+use super::series::{PolicySeries, SeriesStyle};
 use super::{call_panel, calls, misses, table};
-use crate::results::saved::{MissRow, ResultNote, Results, Row};
+use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::results::saved::{Column, MissRow, ResultNote, Results, Unit};
 use crate::util::text::{are, plural};
 
-pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
+/// `has_files` says whether `recompact show` can read the transcripts.
+pub fn draw(results: &Results, series: &PolicySeries, has_files: bool) -> Markup {
     let conversations = collect(results);
     let Some(longest) = conversations
         .iter()
@@ -29,7 +31,8 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     };
     let shown = shown(&conversations);
     let numbers = Numbers::new(results);
-    let arguments: Vec<String> = series.drawn.iter().map(|style| call_panel::arguments(results, style.policy)).collect();
+    let of_show = |style: &SeriesStyle| call_panel::arguments(results, style.policy);
+    let arguments: Vec<String> = series.drawn.iter().filter(|_| has_files).map(of_show).collect();
     let folder = common_folder(conversations.iter().map(|data| data.transcript));
     let misses = by_conversation(&results.misses, |miss| (&miss.transcript, &miss.conversation));
     let mut notes: HashMap<&str, Vec<&ResultNote>> = HashMap::new();
@@ -39,14 +42,9 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         let misses = misses.get(&(data.transcript, data.conversation)).map_or(&[][..], Vec::as_slice);
         let notes = notes.get(data.transcript).map_or(&[][..], Vec::as_slice);
         let inside = panel(&Page { results, series, numbers: &numbers, arguments: &arguments }, data, misses, notes);
-        html! {
-            @if *index == longest {
-                div id="conversation" data-t=(index) { (inside) }
-            } @else {
-                (super::packed("panel", *index, &inside))
-            }
-        }
+        html! { div id=[(*index == longest).then_some("conversation")] data-t=(index) { (inside) } }
     };
+    let packed = html! { @for index in shown.iter().filter(|index| **index != longest) { (panel(index)) } };
     let left_out = conversations.len() - shown.len();
     html! {
         div class="chooser" {
@@ -70,7 +68,8 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         }
         (series.legend(Some(legend())))
         p class="below" { (terminal(&series.left_out(results))) }
-        @for index in &shown { (panel(index)) }
+        (panel(&longest))
+        (super::packed("panels", &packed))
         (call_panel::place(results, series))
     }
 }
@@ -109,7 +108,7 @@ struct Page<'a> {
     results: &'a Results,
     series: &'a PolicySeries<'a>,
     numbers: &'a Numbers<'a>,
-    /// Options of `recompact show` for each policy that is drawn.
+    /// Options of `recompact show` for each policy that is drawn; none if it cannot read the transcripts.
     arguments: &'a [String],
 }
 
@@ -123,7 +122,7 @@ fn panel(page: &Page, data: &ConversationData, misses: &[&MissRow], notes: &[&Re
             p class="below" { "Tokens per call were not saved for this conversation." }
         }
         details class="values" {
-            summary { "Values by policy" }
+            summary { "This conversation by policy" }
             (table::draw(&values(results, series, data), series, false))
         }
         @if !misses.is_empty() {
@@ -148,23 +147,31 @@ fn panel(page: &Page, data: &ConversationData, misses: &[&MissRow], notes: &[&Re
     }
 }
 
-/// Table of columns × the policies that have a line.
+/// What people look at first in a conversation, by policy.
+const VALUES: [&str; 6] = [cost::USD, retention::HIT, retention::HARD, broken::REQUESTS, overflow::FAILED_CALLS, tokens::SENT];
+
+/// Table of the policies that have a line: the values that decide, the largest request, and the edits.
 fn values(results: &Results, series: &PolicySeries, data: &ConversationData) -> TableModel {
-    let row_of = |policy: &str| data.rows.iter().find(|row| row.policy == policy && row.bound_of.is_none());
-    let rows: Vec<(&str, &Row)> = series.drawn.iter().filter_map(|style| Some((style.policy, *row_of(style.policy)?))).collect();
-    let line = |column: &crate::results::saved::Column| {
-        let values: Vec<Option<f64>> = rows.iter().map(|(_, row)| row.values.get(&column.id)).collect();
-        let has_values = values.iter().any(|value| value.is_some_and(|value| value != 0.0));
-        let cells = values.into_iter().map(|value| number_format::value(column.unit, value));
-        has_values.then(|| std::iter::once(title(column)).chain(cells).collect())
+    let columns: Vec<&Column> = VALUES.iter().filter_map(|id| results.column(id)).collect();
+    let lines = data.trace.map_or_else(Vec::new, |trace| calls::drawn_lines(trace, series));
+    let row = |style: &SeriesStyle| {
+        let row = data.rows.iter().find(|row| row.policy == style.policy && row.bound_of.is_none())?;
+        let of_row = columns.iter().map(|column| number_format::value(column.unit, row.values.get(&column.id)));
+        let line = lines.iter().find(|(drawn, _)| drawn.policy == style.policy).map(|(_, line)| *line);
+        let of_line = [
+            number_format::value(Unit::Tokens, line.and_then(|line| line.tokens.iter().max()).map(|tokens| *tokens as f64)),
+            number_format::value(Unit::Count, line.map(|line| line.events.len() as f64)),
+        ];
+        Some([style.policy.to_owned()].into_iter().chain(of_row).chain(of_line).collect())
     };
-    let mut headers = vec![ColumnHeader::names("column")];
-    headers.extend(rows.iter().map(|(policy, _)| ColumnHeader::numbers(policy)));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    headers.extend(["~largest request", "edits"].map(ColumnHeader::numbers));
     TableModel {
-        title: "Values by policy".to_owned(),
+        title: "This conversation by policy".to_owned(),
         subject: String::new(),
         headers,
-        rows: in_tables(results).filter_map(line).collect(),
-        footnotes: vec!["Columns whose values are all zero or missing are left out.".to_owned()],
+        rows: series.drawn.iter().filter_map(row).collect(),
+        footnotes: vec![],
     }
 }

@@ -6,6 +6,7 @@ use super::super::escape::terminal;
 use super::super::table_model::TableModel;
 use super::series::PolicySeries;
 use super::table;
+use super::words::plain;
 
 pub struct Figure {
     /// One or more SVG elements.
@@ -23,7 +24,7 @@ impl Figure {
             figure class=(class) {
                 (legend)
                 div class="plot" { (drawing) }
-                figcaption { (terminal(caption)) }
+                figcaption { (terminal(&plain(caption))) }
             }
             (data_details(data, series))
         }
@@ -32,12 +33,22 @@ impl Figure {
 
 /// Renders the data of a plot as a collapsed table.
 pub fn data_details(data: &TableModel, series: &PolicySeries) -> Markup {
+    packed_details(&html! { "Data of this plot" }, &table::draw(data, series, false))
+}
+
+/// Renders a part of the page that is packed until it is opened, because its markup is several times as large.
+pub fn packed_details(summary: &Markup, inside: &Markup) -> Markup {
     html! {
         details {
-            summary { "Data of this plot" }
-            (table::draw(data, series, false))
+            summary { (summary) }
+            (inner(inside))
         }
     }
+}
+
+/// The packed inside of a collapsed part.
+pub fn inner(inside: &Markup) -> Markup {
+    super::packed("inside", inside)
 }
 
 /// Renders an SVG element as wide as the page allows and `height` pixels high.

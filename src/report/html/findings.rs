@@ -63,7 +63,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
             "The command " code { "recompact catalog findings KIND" } " explains a kind."
             @if left_out > 0 { " " (plural(left_out, "more finding")) " " (are(left_out)) " only in the saved data." }
         }
-        (super::packed("findings", 0, &rows))
+        (super::packed("findings", &rows))
     }
 }
 

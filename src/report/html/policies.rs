@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::super::escape::{terminal, terminal_lines};
+use super::figure::inner;
 use super::series::PolicySeries;
-use crate::results::saved::Results;
+use crate::results::saved::{PolicyText, Results};
 
 /// Lists every policy as replayed, including settings from the command line.
 pub fn definitions(results: &Results, series: &PolicySeries) -> Markup {
@@ -12,14 +13,20 @@ pub fn definitions(results: &Results, series: &PolicySeries) -> Markup {
         @for policy in &results.policies {
             details data-p=[series.index_of(&policy.name)] {
                 summary { (series.name(&policy.name)) }
-                (source(&policy.name, &policy.toml))
-                @if !policy.known_bugs.is_empty() {
-                    p class="below" { "Known bugs of the original, reproduced:" }
-                    ul {
-                        @for quirk in &policy.known_bugs {
-                            li { bdi { (terminal(quirk)) } }
-                        }
-                    }
+                (inner(&definition(policy)))
+            }
+        }
+    }
+}
+
+fn definition(policy: &PolicyText) -> Markup {
+    html! {
+        (source(&policy.name, &policy.toml))
+        @if !policy.known_bugs.is_empty() {
+            p class="below" { "Known bugs of the original, reproduced:" }
+            ul {
+                @for quirk in &policy.known_bugs {
+                    li { bdi { (terminal(quirk)) } }
                 }
             }
         }

@@ -8,7 +8,10 @@ use crate::analysis::verdict::{Choice, HarnessVerdict, Standing, Verdict, verdic
 use crate::metrics::metric::cost;
 use crate::report::screen::remark;
 use crate::results::Role;
-use crate::results::saved::{Results, Summary, Sweep};
+use crate::results::saved::{Results, Summary, Sweep, Values};
+
+/// What the policy that sends nothing old is called.
+const LOWER_BOUND: &str = "lower bound of facts";
 
 /// The roles of all policies of the results.
 pub struct Roles<'a> {
@@ -16,9 +19,13 @@ pub struct Roles<'a> {
     chosen: Vec<(&'a str, String)>,
     /// What `cost.ratio` compares with.
     pub baseline: &'a str,
-    /// What the answer compares costs with, and the costs as shares of its.
+    /// What the answer compares costs with.
     pub yardstick: Option<&'a str>,
+    /// Its totals over the sessions of the plot: those that a sweep chose on.
+    pub plotted_yardstick: Option<&'a Values>,
+    /// Costs as shares of the yardstick's, and the intervals of these.
     changes: HashMap<&'a str, f64>,
+    intervals: HashMap<&'a str, [f64; 2]>,
     /// The policies with their totals: the chosen one, those that may be used, those that must not, and what they are compared with.
     pub in_order: Vec<&'a Summary>,
     candidates: HashSet<&'a str>,
@@ -29,16 +36,38 @@ pub struct Roles<'a> {
 impl<'a> Roles<'a> {
     /// `harnesses` has one verdict for each harness, if there are several.
     pub fn new(results: &'a Results, harnesses: &'a [HarnessVerdict<'a>]) -> Self {
+        let judged = verdict(results);
         match &results.sweep {
-            Some(sweep) => Self::of_sweep(results, sweep),
-            None => Self::of_replay(results, harnesses),
+            Some(sweep) => Self::of_sweep(results, sweep, judged.as_ref()),
+            None => Self::of_replay(results, harnesses, judged.as_ref()),
+        }
+    }
+
+    /// What costs are compared with is the same for a replay and a sweep.
+    fn compared(results: &'a Results, judged: Option<&Verdict<'a>>) -> Self {
+        let yardstick = judged.and_then(|verdict| verdict.yardstick.policy);
+        let standings = judged.iter().flat_map(|verdict| &verdict.standings);
+        let own = yardstick.and_then(|yardstick| replayed(results).find(|summary| summary.policy == yardstick));
+        let own_cost = own.and_then(|own| own.values.get(cost::RATIO)).filter(|own| *own > 0.0);
+        let share = |summary: &'a Summary| Some((summary.policy.as_str(), summary.values.get(cost::RATIO)? / own_cost?));
+        let of_sweep = results.sweep.as_ref().and_then(|sweep| sweep.yardstick.as_ref()).map(|row| &row.values);
+        Self {
+            baseline: judged.map_or(KEEP_ALL, |verdict| verdict.yardstick.study_baseline()),
+            yardstick,
+            plotted_yardstick: of_sweep.or(own.map(|own| &own.values)),
+            changes: replayed(results).filter_map(share).collect(),
+            intervals: standings.filter_map(|standing| Some((standing.policy(), standing.interval?))).collect(),
+            chosen: Vec::new(),
+            in_order: Vec::new(),
+            candidates: HashSet::new(),
+            unfit: HashMap::new(),
+            sweep: results.sweep.as_ref(),
         }
     }
 
     /// By the verdict: see the guide's page `verdict`.
-    fn of_replay(results: &'a Results, harnesses: &'a [HarnessVerdict<'a>]) -> Self {
-        let judged = verdict(results);
-        let standings = || judged.iter().flat_map(|verdict| &verdict.standings);
+    fn of_replay(results: &'a Results, harnesses: &'a [HarnessVerdict<'a>], judged: Option<&Verdict<'a>>) -> Self {
+        let standings = || judged.into_iter().flat_map(|verdict| &verdict.standings);
         let candidates = || standings().filter(|standing| standing.role == Role::Candidate);
         let bounds = replayed(results).filter(|summary| standings().all(|standing| standing.policy() != summary.policy));
         let named = |verdict: &Verdict<'a>| Some((verdict.chosen()?.policy(), praise(verdict.choice).to_owned()));
@@ -46,14 +75,11 @@ impl<'a> Roles<'a> {
             named(verdict).map(|(policy, praise)| (policy, format!("{praise} for {}", part.format)))
         };
         let chosen: Vec<(&str, String)> = match harnesses {
-            [] => judged.as_ref().and_then(named).into_iter().collect(),
+            [] => judged.and_then(named).into_iter().collect(),
             several => several.iter().filter_map(of_harness).collect(),
         };
         let is_chosen = |policy: &str| chosen.iter().any(|(name, _)| *name == policy);
         Self {
-            baseline: judged.as_ref().map_or(KEEP_ALL, |verdict| verdict.yardstick.study_baseline()),
-            yardstick: judged.as_ref().and_then(|verdict| verdict.yardstick.policy),
-            changes: standings().filter_map(|standing| Some((standing.policy(), standing.cost_ratio()?))).collect(),
             in_order: standings().map(|standing| standing.summary).chain(bounds).collect(),
             candidates: candidates().map(Standing::policy).collect(),
             unfit: candidates()
@@ -61,12 +87,12 @@ impl<'a> Roles<'a> {
                 .map(|standing| (standing.policy(), reason(standing)))
                 .collect(),
             chosen,
-            sweep: None,
+            ..Self::compared(results, judged)
         }
     }
 
     /// By the conditions of the sweep.
-    fn of_sweep(results: &'a Results, sweep: &'a Sweep) -> Self {
+    fn of_sweep(results: &'a Results, sweep: &'a Sweep, judged: Option<&Verdict<'a>>) -> Self {
         let chosen = sweep.recommended.as_ref().map(|best| best.policy.as_str());
         let candidates: HashSet<&str> = sweep.configurations.iter().map(|row| row.policy.as_str()).collect();
         let mut in_order: Vec<&Summary> = replayed(results).collect();
@@ -81,15 +107,10 @@ impl<'a> Roles<'a> {
         let praise = if sweep.held_out > 0 || sweep.keeps_unchanged() { "recommended" } else { "best, but not confirmed" };
         Self {
             chosen: chosen.map(|policy| (policy, praise.to_owned())).into_iter().collect(),
-            baseline: KEEP_ALL,
-            yardstick: Some(KEEP_ALL),
-            changes: replayed(results)
-                .filter_map(|summary| Some((summary.policy.as_str(), summary.values.get(cost::RATIO)?)))
-                .collect(),
             in_order,
             candidates,
             unfit: refused.map(|row| (row.policy.as_str(), "breaks a condition")).collect(),
-            sweep: Some(sweep),
+            ..Self::compared(results, judged)
         }
     }
 
@@ -120,7 +141,7 @@ impl<'a> Roles<'a> {
     /// The name of a policy for people: a configuration of a sweep is called by its settings.
     pub fn label<'b>(&self, policy: &'b str) -> &'b str {
         match Role::of(policy) {
-            Role::DropAll => "lower bound",
+            Role::DropAll => LOWER_BOUND,
             Role::Candidate => self.sweep.map_or(policy, |sweep| sweep.label(policy)),
             _ => Role::name_of(policy),
         }
@@ -131,10 +152,18 @@ impl<'a> Roles<'a> {
         self.changes.get(policy).copied()
     }
 
-    /// The yardstick's `cost.ratio`.
-    pub fn yardstick_cost(&self) -> Option<f64> {
-        let yardstick = self.yardstick?;
-        self.in_order.iter().find(|summary| summary.policy == yardstick)?.values.get(cost::RATIO)
+    /// The interval of this share; `None` if there are too few sessions, and for the yardstick itself.
+    pub fn cost_interval(&self, policy: &str) -> Option<[f64; 2]> {
+        self.intervals.get(policy).copied().filter(|[low, high]| low < high)
+    }
+
+    /// What a bound is a bound of.
+    pub fn bound(&self, policy: &str) -> &'static str {
+        match Role::of(policy) {
+            Role::KeepAll if !self.is_candidate(policy) => "keeps every fact: the upper bound",
+            Role::DropAll => "sends nothing old, and keeps no fact",
+            _ => "",
+        }
     }
 
     /// Whether a policy can be chosen: it is no bound, no baseline and not the recorded session.

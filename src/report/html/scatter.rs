@@ -11,14 +11,14 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::number_format;
-use super::super::table_model::compare::title;
 use super::super::table_model::{ColumnHeader, TableModel};
 use super::figure::{Figure, area};
 use super::plot;
 use super::roles::Roles;
 use super::series::{COST, PolicySeries, RETENTION, TOOLTIP, first_with_values, refused};
-use super::words::{axis_name, words};
-use crate::results::saved::{Column, Direction, Results, Unit};
+use super::words::{cost_share, direction, words};
+use crate::metrics::metric::cost;
+use crate::results::saved::{Column, Direction, Results, Unit, Values};
 use dots::{Dot, dots};
 use legend::{caption, legend};
 use names::names;
@@ -30,51 +30,81 @@ const HEIGHT: usize = 420;
 struct Axes<'a> {
     x: &'a Column,
     y: &'a Column,
+    /// What the answer compares costs with and its totals, if the horizontal axis shows costs as shares of it.
+    yardstick: Option<(&'a str, &'a Values)>,
+}
+
+impl Axes<'_> {
+    /// The horizontal value: a cost as a share of the yardstick's, as in the answer.
+    fn x_of(&self, values: &Values) -> Option<f64> {
+        self.share(&self.x.id, values)
+    }
+
+    /// A column of these totals, or its share of the yardstick's.
+    fn share(&self, column: &str, values: &Values) -> Option<f64> {
+        let theirs = self.yardstick.map_or(Some(1.0), |(_, totals)| totals.get(column))?;
+        Some(values.get(column)? / theirs)
+    }
+
+    fn x_words(&self, roles: &Roles) -> String {
+        self.yardstick.map_or_else(|| words(self.x, roles), |(policy, _)| cost_share(roles.label(policy)))
+    }
+
+    /// What a column in a tooltip or a table is called, and its value.
+    fn named(&self, column: &Column, values: &Values, roles: &Roles) -> (String, Option<f64>) {
+        if column.id == self.x.id {
+            return (self.x_words(roles), self.x_of(values));
+        }
+        (words(column, roles), values.get(&column.id))
+    }
 }
 
 pub fn draw(results: &Results, series: &PolicySeries) -> Option<Figure> {
-    let axes = axes(results)?;
+    let roles = &series.roles;
+    let axes = axes(results, roles)?;
     let dots = dots(results, series, &axes);
     if dots.is_empty() {
         return None;
     }
-    let roles = &series.roles;
     let window = Window::around(&dots);
     let at = |place: (f64, f64)| window.place(place);
     let mut front: Vec<&Dot> = dots.iter().filter(|dot| dot.on_front).collect();
     front.sort_by(|a, b| a.position.0.total_cmp(&b.position.0));
     let tooltip_columns = tooltip_columns(results, &axes);
     let drawing = html! {
-        (backdrop::tints(&axes, &window, roles.yardstick_cost()))
-        (plot::vertical_axis(&window.y, axes.y.unit, &axis_name(axes.y, roles)))
-        (plot::horizontal_axis(&window.x, axes.x.unit, &axis_name(axes.x, roles), true))
-        (backdrop::references(&axes, &window, roles.yardstick_cost()))
+        (backdrop::tints(&axes, &window))
+        (plot::vertical_axis(&window.y, axes.y.unit, &(words(axes.y, roles) + direction(axes.y.better))))
+        (plot::horizontal_axis(&window.x, axes.x.unit, &(axes.x_words(roles) + direction(axes.x.better)), true))
+        (backdrop::references(&axes, &window))
         (backdrop::better(better(results, axes.x), better(results, axes.y)))
         @if front.len() > 1 {
             (plot::path("front", front.iter().map(|dot| at(dot.position))))
         }
         @for dot in &dots { (surroundings(dot, &window)) }
-        @for dot in &dots { (point(dot, &window, &tooltip_lines(dot, &tooltip_columns, roles), roles)) }
+        @for dot in &dots { (point(dot, &window, &tooltip_lines(dot, &tooltip_columns, &axes, roles), roles)) }
         (names(&dots, &window, &axes, roles))
     };
-    let name = format!("{} and {}", words(axes.y, roles), words(axes.x, roles));
+    let name = format!("{} and {}", words(axes.y, roles), axes.x_words(roles));
     let caption = caption(results, &dots, &window);
     Some(Figure {
         drawing: area("scatter", HEIGHT, "group", &name, &caption, &drawing),
-        legend: legend(&dots, results, &window, series.roles.praise_of_all()),
+        legend: legend(&dots, results, &window, roles.praise_of_all()),
         caption,
-        data: data_table(&dots, &tooltip_columns, name),
+        data: data_table(&dots, &tooltip_columns, (&axes, roles), name),
     })
 }
 
 /// Returns the first two objectives of a sweep; without a sweep, cost and facts in context.
-fn axes(results: &Results) -> Option<Axes<'_>> {
+fn axes<'a>(results: &'a Results, roles: &Roles<'a>) -> Option<Axes<'a>> {
     let objectives = results.sweep.iter().flat_map(|sweep| &sweep.objectives);
     let mut objectives = objectives.filter_map(|objective| results.column(&objective.column));
-    match (objectives.next(), objectives.next()) {
-        (Some(x), Some(y)) => Some(Axes { x, y }),
-        _ => Some(Axes { x: first_with_values(results, &COST)?, y: first_with_values(results, &RETENTION)? }),
-    }
+    let (x, y) = match (objectives.next(), objectives.next()) {
+        (Some(x), Some(y)) => (x, y),
+        _ => (first_with_values(results, &COST)?, first_with_values(results, &RETENTION)?),
+    };
+    let has_cost = |totals: &&Values| totals.get(cost::RATIO).is_some_and(|theirs| theirs > 0.0);
+    let yardstick = roles.yardstick.zip(roles.plotted_yardstick.filter(has_cost)).filter(|_| x.id == cost::RATIO);
+    Some(Axes { x, y, yardstick })
 }
 
 fn better(results: &Results, column: &Column) -> Direction {
@@ -116,14 +146,15 @@ fn tooltip_columns<'a>(results: &'a Results, axes: &Axes<'a>) -> Vec<&'a Column>
 }
 
 /// Names and values in a point's tooltip: why it must not be used, its numbers, the settings that are not those of its preset.
-fn tooltip_lines(dot: &Dot, columns: &[&Column], roles: &Roles) -> Vec<(String, String)> {
+fn tooltip_lines(dot: &Dot, columns: &[&Column], axes: &Axes, roles: &Roles) -> Vec<(String, String)> {
     let interval = |unit: Unit, ends: Option<[f64; 2]>| {
         ends.and_then(|ends| number_format::interval(unit, ends)).map_or(String::new(), |ends| format!(" ({ends})"))
     };
     let of_column = |(index, column): (usize, &&Column)| {
-        let value = number_format::value(column.unit, Some(dot.values.get(&column.id)?));
+        let (name, value) = axes.named(column, dot.values, roles);
+        let value = number_format::value(column.unit, Some(value?));
         let ends = [dot.x_interval, dot.y_interval].get(index).copied().flatten();
-        Some((words(column, roles), value + &interval(column.unit, ends)))
+        Some((name, value + &interval(column.unit, ends)))
     };
     let mut lines: Vec<(String, String)> = dot.flaw.map(|flaw| ("do not use".to_owned(), flaw.to_owned())).into_iter().collect();
     lines.extend(columns.iter().enumerate().filter_map(of_column));
@@ -153,14 +184,15 @@ fn point(dot: &Dot, window: &Window, lines: &[(String, String)], roles: &Roles) 
     }
 }
 
-fn data_table(dots: &[Dot], tooltip_columns: &[&Column], title_of_plot: String) -> TableModel {
+fn data_table(dots: &[Dot], columns: &[&Column], (axes, roles): (&Axes, &Roles), title_of_plot: String) -> TableModel {
     let mut headers = vec![ColumnHeader::names("policy")];
-    headers.extend(tooltip_columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    let named = |column: &Column, values: &Values| axes.named(column, values, roles);
+    headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&named(column, dots[0].values).0)));
     headers.push(ColumnHeader::words("front"));
     headers.push(ColumnHeader::prose("parameters"));
     let row = |dot: &Dot| {
         let mut cells = vec![dot.policy.to_owned()];
-        cells.extend(tooltip_columns.iter().map(|column| number_format::value(column.unit, dot.values.get(&column.id))));
+        cells.extend(columns.iter().map(|column| number_format::value(column.unit, named(column, dot.values).1)));
         cells.push(
             if dot.recommended {
                 "recommended"

@@ -4,8 +4,10 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::table_model::{compare, findings as finding_tables, retention, sweep};
-use super::super::{Detail, Document};
+use super::super::{Detail, Document, Invocation};
+use super::figure::inner;
 use super::series::PolicySeries;
+use super::words::plain;
 use super::{comparison, conversations, findings, misses, policies, recommended, sensitivity, shares, stacked_bars, table};
 use crate::results::saved::Results;
 
@@ -20,7 +22,7 @@ pub struct PageSection {
 }
 
 /// Returns the sections that show something.
-pub fn sections(results: &Results, series: &PolicySeries) -> Vec<PageSection> {
+pub fn sections(results: &Results, series: &PolicySeries, invocation: &Invocation) -> Vec<PageSection> {
     let section = |id, title, nav_title, about, markup| PageSection { id, nav_title, title, about, markup };
     let sections = vec![
         section("recommended", "The recommendation in full", "Recommendation", "", recommended::recommendation(results, series)),
@@ -33,18 +35,11 @@ pub fn sections(results: &Results, series: &PolicySeries) -> Vec<PageSection> {
             sensitivity::draw(results, series).unwrap_or_default(),
         ),
         section(
-            "differences",
-            "Differences from the baseline",
-            "Differences",
-            "",
-            stacked_bars::differences(results, series).unwrap_or_default(),
-        ),
-        section(
             "conversations",
             "One conversation, call by call",
             "Calls",
             "The size of each request, for each policy. Marks on a line are edits that removed at least a fifth of the context. Click a call to see what was edited before it.",
-            conversations::draw(results, series),
+            conversations::draw(results, series, !invocation.is_demo()),
         ),
         section(
             "misses",
@@ -58,7 +53,6 @@ pub fn sections(results: &Results, series: &PolicySeries) -> Vec<PageSection> {
         section("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, series).unwrap_or_default()),
         section("definitions", "Policies as replayed", "Files", "", policies::definitions(results, series)),
         section("tables", "All tables", "Tables", "", collapsed_tables(results, series)),
-        section("saved", "The data", "Save", data_scope(results), save()),
     ];
     sections.into_iter().filter(|section| !section.markup.0.is_empty()).collect()
 }
@@ -105,8 +99,8 @@ fn collapsed_tables(results: &Results, series: &PolicySeries) -> Markup {
             @let tables = (section.tables)(results, &Detail::WHOLE);
             @for (index, table) in tables.iter().filter(|table| !table.rows.is_empty() && !drawn.contains(&table.title)).enumerate() {
                 details id=[(index == 0).then(|| format!("table-{}", section.id))] {
-                    summary { (terminal(&table.title)) }
-                    (table::draw(table, series, false))
+                    summary { (terminal(&plain(&table.title))) }
+                    (inner(&table::draw(table, series, false)))
                 }
             }
         }
@@ -123,29 +117,5 @@ fn comparison_scope(results: &Results) -> &'static str {
             "The Pareto front, the policies as they are and the bounds. Click a header to sort; the buttons show more columns."
         }
         None => "Click a header to sort; the buttons show more columns.",
-    }
-}
-
-/// Says what is on the page, for a reader who wants to give it to others.
-fn data_scope(results: &Results) -> &'static str {
-    match (results.misses.is_empty(), results.requests.is_empty()) {
-        (_, false) => {
-            "This page contains all results, and texts of your transcripts: the lines around lost facts, and the beginning of each part of some requests."
-        }
-        (false, true) => "This page contains all results, and the lines around lost facts from your transcripts.",
-        (true, true) => "This page contains all results.",
-    }
-}
-
-fn save() -> Markup {
-    html! {
-        p class="saves live" {
-            button type="button" id="save-json" { "Save as JSON" }
-            button type="button" id="save-csv" { "Save all rows as CSV" }
-        }
-        p class="below" {
-            "The JSON is the same as that of " code { "-o json" } "; " code { "recompact report" } " reads it. Each table also has a \
-             CSV button."
-        }
     }
 }

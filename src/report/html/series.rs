@@ -19,8 +19,6 @@ pub const RETENTION: [&str; 1] = [retention::HIT];
 pub const TOOLTIP: [&str; 4] = [cost::USD, tokens::SAVED, retention::HARD, retention::CONSTRAINTS];
 /// Requests that an API would refuse: malformed ones, and ones larger than the window.
 pub const REFUSED: [&str; 2] = [broken::REQUESTS, overflow::FAILED_CALLS];
-/// Columns whose differences from the baseline are drawn.
-pub const DIFFERENCES: [&str; 4] = [cost::RATIO, retention::HIT, retention::CONSTRAINTS, tokens::SAVED];
 /// The parts of a policy's cost with their labels, in the order of the bars.
 pub const COST_PARTS: [(&str, &str); 4] = [
     (cost::READ, "cache read"),

@@ -5,13 +5,14 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::table_model::{CellKind, ColumnHeader, TableModel};
 use super::series::PolicySeries;
+use super::words::{cell, plain};
 
 /// Draws a table in a box that scrolls sideways. Its title is the caption; `caption_visible` says whether the caption
 /// is shown or only read by screen readers.
 pub fn draw(table: &TableModel, series: &PolicySeries, caption_visible: bool) -> Markup {
     let title = match table.subject.as_str() {
-        "" => terminal(&table.title).into_owned(),
-        subject => format!("{}: {}", terminal(&table.title), terminal(subject)),
+        "" => terminal(&plain(&table.title)).into_owned(),
+        subject => terminal(&plain(&format!("{}: {subject}", table.title))).into_owned(),
     };
     html! {
         div class="sheet" {
@@ -27,7 +28,7 @@ pub fn draw(table: &TableModel, series: &PolicySeries, caption_visible: bool) ->
                 }
             }
             @for line in &table.footnotes {
-                p class="below" { (terminal(line)) }
+                p class="below" { (terminal(&plain(line))) }
             }
         }
     }
@@ -39,11 +40,12 @@ fn head_cell(header: &ColumnHeader, series: &PolicySeries) -> Markup {
         @match header.kind {
             CellKind::Numbers => {
                 @let policy = series.index_of(&header.text);
-                th scope="col" class="n" data-p=[policy] data-id=[policy.map(|_| &text)] {
-                    (sorter(&html! { (terminal(series.roles.label(&header.text))) }))
+                @let is_id = plain(&header.text) != header.text;
+                th scope="col" class="n" data-p=[policy] data-id=[(policy.is_some() || is_id).then_some(&text)] {
+                    (sorter(&cell(series.roles.label(&header.text), &series.roles)))
                 }
             },
-            _ => th scope="col" { (text) },
+            _ => th scope="col" { (cell(&header.text, &series.roles)) },
         }
     }
 }
@@ -61,18 +63,18 @@ fn row(table: &TableModel, cells: &[String], series: &PolicySeries) -> Markup {
     let cells = table.headers.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
     html! {
         tr data-p=[policy.and_then(|policy| series.index_of(policy))] {
-            @for (index, (header, text)) in cells.enumerate() {
-                @let text = terminal(text);
+            @for (index, (header, raw)) in cells.enumerate() {
+                @let text = terminal(raw);
                 @match header.kind {
                     _ if index == 0 => {
                         @match policy {
                             Some(policy) => th scope="row" data-v=(text) { (series.name(policy)) },
-                            None => th scope="row" { bdi { (text) } },
+                            None => th scope="row" { bdi { (cell(raw, &series.roles)) } },
                         }
                     },
                     CellKind::Numbers => td class="n" data-p=[series.index_of(&header.text)] { (text) },
                     CellKind::Prose | CellKind::Verbatim => td class="prose" { bdi { (text) } },
-                    CellKind::Names | CellKind::Words => td { bdi { (text) } },
+                    CellKind::Names | CellKind::Words => td { bdi { (cell(raw, &series.roles)) } },
                 }
             }
         }

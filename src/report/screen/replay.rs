@@ -18,7 +18,7 @@ use crate::results::saved::Results;
 use crate::results::stats::Samples;
 use crate::util::text::plural;
 
-pub use answer::{cost, settings};
+pub use answer::{cost, is_too_wide, settings};
 pub use table::remark;
 
 /// Differences of cost that round to less than this share are no difference.
@@ -86,7 +86,7 @@ fn amounts(own: f64, other: f64) -> String {
 }
 
 fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
-    if invocation.command == "demo" {
+    if invocation.is_demo() {
         return vec![
             Step::new("recompact".to_owned(), "the same for your sessions on this machine: these are invented"),
             Step::new("recompact PATH".to_owned(), "the same for those in a folder or a file"),

@@ -23,8 +23,15 @@ fn demo(options: &[&str]) -> String {
     screen
 }
 
+/// The first command of the README over a copy of its folder that is called as in the program.
 fn replayed(options: &[&str]) -> String {
-    run_in(&root(), [&["replay", FOLDER], &OPTIONS[..], options].concat(), b"").printed()
+    let copied = TempDir::new().expect("a temporary folder");
+    for (path, bytes) in files(&root().join(FOLDER)) {
+        let copy = copied.path().join("demo").join(path.strip_prefix(root().join(FOLDER)).expect("a path in it"));
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder to write to");
+        fs::write(copy, bytes).expect("a folder to write to");
+    }
+    run_in(copied.path(), [&["replay", "demo"], &OPTIONS[..], options].concat(), b"").printed()
 }
 
 #[test]
@@ -34,6 +41,16 @@ fn demo_needs_no_file_and_prints_what_the_first_command_of_the_readme_prints() {
     assert_eq!(above, expected);
     assert!(next.starts_with("  recompact  ") && next.contains("these are invented"), "{next}");
     assert!(demo(&["-o", "json"]) == replayed(&["-o", "json"]), "its results are others");
+}
+
+/// Nothing but the program can read these sessions, so its page proposes no command for them, and no path of a checkout.
+#[test]
+fn page_of_the_demo_proposes_no_command_for_its_sessions() {
+    let page = demo(&["-o", "html"]);
+    assert!(page.contains("All in <bdi>demo/</bdi>"));
+    for path in ["fixtures/", "recompact show"] {
+        assert!(!page.contains(path), "{path}");
+    }
 }
 
 #[test]

@@ -5,18 +5,22 @@ use maud::{Markup, html};
 use super::super::plot;
 use super::Axes;
 use super::window::Window;
-use crate::metrics::metric::{cost, retention};
+use crate::metrics::metric::retention;
 use crate::results::saved::Direction;
 
+/// The cost of the yardstick as a share of its own.
+const SAME_COST: f64 = 1.0;
 /// The share of facts that no compaction keeps.
 const ALL_FACTS: f64 = 1.0;
 /// A side of the plot has a name if it takes more than this percentage.
 const NAMED: f64 = 10.0;
 
-/// Tints the sides of the plot that are cheaper and dearer than what the answer compares with, which costs this.
-pub fn tints(axes: &Axes, window: &Window, yardstick: Option<f64>) -> Markup {
-    let Some(border) = yardstick.filter(|_| axes.x.id == cost::RATIO) else { return Markup::default() };
-    let border = window.place((border, 0.0)).0;
+/// Tints the sides of the plot that are cheaper and dearer than what the answer compares with.
+pub fn tints(axes: &Axes, window: &Window) -> Markup {
+    if axes.yardstick.is_none() {
+        return Markup::default();
+    }
+    let border = window.place((SAME_COST, 0.0)).0;
     let side = |class: &str, from: f64, to: f64| {
         html! { rect class={ "side " (class) } x={ (plot::percent(from)) "%" } width={ (plot::percent(to - from)) "%" } y="0" height="100%" {} }
     };
@@ -27,11 +31,10 @@ pub fn tints(axes: &Axes, window: &Window, yardstick: Option<f64>) -> Markup {
 }
 
 /// Draws the cost of what the answer compares with, and all facts, as lines.
-pub fn references(axes: &Axes, window: &Window, yardstick: Option<f64>) -> Markup {
-    let border = yardstick.filter(|_| axes.x.id == cost::RATIO);
-    let (x, y) = window.place((border.unwrap_or(ALL_FACTS), ALL_FACTS));
+pub fn references(axes: &Axes, window: &Window) -> Markup {
+    let (x, y) = window.place((SAME_COST, ALL_FACTS));
     html! {
-        @if border.is_some() {
+        @if axes.yardstick.is_some() {
             (plot::line("reference", (x, 0.0), (x, 100.0)))
             @if x > NAMED { text class="side-name" x={ (plot::percent(x)) "%" } dx="-6" y="100%" dy="-8" text-anchor="end" { "cheaper" } }
             @if x < 100.0 - NAMED { text class="side-name" x={ (plot::percent(x)) "%" } dx="6" y="100%" dy="-8" { "dearer" } }

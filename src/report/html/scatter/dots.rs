@@ -34,7 +34,7 @@ pub struct Dot<'a> {
 
 /// Returns the configurations that were only tried, then the policies.
 pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec<Dot<'a>> {
-    let position = |values: &Values| Some((values.get(&axes.x.id)?, values.get(&axes.y.id)?));
+    let position = |values: &Values| Some((axes.x_of(values)?, values.get(&axes.y.id)?));
     let position = |values: &Values| position(values).filter(|(x, y)| x.is_finite() && y.is_finite());
     let replayed: Vec<&Summary> = results.summary.iter().filter(|summary| summary.bound_of.is_none()).collect();
     let known: HashSet<&str> = replayed.iter().map(|summary| summary.policy.as_str()).collect();
@@ -74,13 +74,14 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
         let configuration = configurations.get(policy).copied();
         // A front was chosen on other sessions than the held-out ones, so all points use the sessions of the choice.
         let values = if held_out { &configuration?.values } else { &summary.values };
-        let interval = |id: &str| summary.intervals.entry(id).copied().filter(|_| !held_out);
+        let saved = |id: &str| summary.intervals.entry(id).copied();
+        let of_cost = if axes.yardstick.is_some() { series.roles.cost_interval(policy) } else { saved(&axes.x.id) };
         Some(Dot {
             policy,
             index: series.index_of(policy)?,
             position: position(values)?,
-            x_interval: interval(&axes.x.id),
-            y_interval: interval(&axes.y.id),
+            x_interval: of_cost.filter(|_| !held_out),
+            y_interval: saved(&axes.y.id).filter(|_| !held_out),
             bound: bounds.filter_map(|bound| bound.values.get(&axes.y.id)).next().filter(|_| !held_out),
             class: style.map_or("other".to_owned(), |style| style.class.clone()),
             mark: Some(style.map_or(0, |style| style.mark)),
@@ -90,7 +91,7 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
                 .filter(|row| row.policy != row.of)
                 .map_or_else(|| parameters(results, policy), |row| row.settings.clone()),
             values,
-            cost_range: cost_range(values).filter(|_| axes.x.id == cost::RATIO && policy != series.roles.baseline),
+            cost_range: cost_range(axes, values).filter(|_| axes.yardstick.is_some_and(|(yardstick, _)| yardstick != policy)),
             flaw: series.roles.flaw(policy),
         })
     }));
@@ -102,9 +103,9 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
     dots
 }
 
-fn cost_range(values: &Values) -> Option<[f64; 2]> {
-    let [best, ends] = [cost::BEST_BREAKPOINTS, cost::AT_ENDS].map(|id| values.get(id));
-    let (best, ends, own) = (best?, ends?, values.get(cost::RATIO)?);
+fn cost_range(axes: &Axes, values: &Values) -> Option<[f64; 2]> {
+    let [best, ends] = [cost::BEST_BREAKPOINTS, cost::AT_ENDS].map(|id| axes.share(id, values).filter(|share| share.is_finite()));
+    let (best, ends, own) = (best?, ends?, axes.x_of(values)?);
     let (low, high) = (best.min(own).min(ends), ends.max(own).max(best));
     (low < high).then_some([low, high])
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::super::number_format;
+use super::super::words::plain;
 use super::Dot;
 use super::window::Window;
 use crate::analysis::verdict::formats;
@@ -83,7 +84,7 @@ pub fn caption(results: &Results, dots: &[Dot], window: &Window) -> String {
             )
         }
     };
-    what + &edge
+    plain(&(what + &edge))
 }
 
 fn of_sweep(sweep: &Sweep, dots: &[Dot]) -> String {

@@ -56,6 +56,12 @@ impl Area {
         Self { left, top: y + down - 12.0, right: left + width, bottom: y + down + 3.0 }
     }
 
+    /// The part of the names of the two sides: they are at the bottom, beside a line.
+    fn of_sides(x: f64) -> Self {
+        let height = HEIGHT as f64;
+        Self { left: x - 60.0, top: height - 22.0, right: x + 55.0, bottom: height }
+    }
+
     fn is_inside(&self) -> bool {
         self.left > 0.0 && self.right < WIDTH + 10.0 && self.top > -12.0 && self.bottom < HEIGHT as f64 - 2.0
     }
@@ -75,6 +81,9 @@ pub fn names(dots: &[Dot], window: &Window, axes: &Axes, roles: &Roles) -> Marku
         (x / 100.0 * WIDTH, y / 100.0 * HEIGHT as f64)
     };
     let mut taken: Vec<Area> = named.iter().map(|dot| Area::of_point(pixels(dot))).collect();
+    if axes.yardstick.is_some() {
+        taken.push(Area::of_sides(window.place((1.0, 0.0)).0 / 100.0 * WIDTH));
+    }
     if named.len() > MAX_NAMED {
         named.retain(|dot| dot.on_front || dot.recommended || Role::of(dot.policy).is_bound());
     }

@@ -45,9 +45,24 @@ const unpack = script => {
 };
 const unpackMarkup = async script => new DOMParser().parseFromString(await unpack(script), "text/html").body;
 
-// All results, unpacked when they are first needed.
-let results;
-const allResults = () => (results ??= unpack(find("#data")).then(JSON.parse));
+// The exact numbers of the lines, by plot and line. They are packed as differences.
+let exactLines = [];
+const restored = ({ tokens, layers, edits }) => {
+  let sum = 0, call = 0;
+  const events = [];
+  for (let at = 0; at < edits.length; at += 3) events.push({ call: (call += edits[at]), layer: layers[edits[at + 1]], added: edits[at + 2] });
+  return { tokens: tokens.map(more => (sum += more)), events };
+};
+const unpacked = unpack(find("#data")).then(text => { exactLines = JSON.parse(text).map(lines => lines.map(restored)); });
+
+// Collapsed parts are unpacked when they are opened.
+document.addEventListener("toggle", async ({ target }) => {
+  const script = find(":scope > script.inside", target);
+  if (!script || target.dataset.opened) return;
+  target.dataset.opened = true;
+  script.replaceWith(...(await unpackMarkup(script)).childNodes);
+  decorate(target);
+}, true);
 
 // A link to a collapsed part of the page opens it.
 document.addEventListener("click", event => {

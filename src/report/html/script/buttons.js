@@ -7,8 +7,6 @@ document.addEventListener("click", event => {
   else if (button.classList.contains("go")) goTo(button.dataset);
   else if (button.classList.contains("copy")) copy(button);
   else if (button.classList.contains("csv")) save("table.csv", "text/csv", tableCsv(find("table", button.parentElement)));
-  else if (button.id === "save-json") unpack(find("#data")).then(text => save("results.json", "application/json", text));
-  else if (button.id === "save-csv") allResults().then(all => save("rows.csv", "text/csv", allRows(all)));
   else if (button.classList.contains("group") && button.dataset.g) {
     const hidden = find("#comparison").classList.toggle(`hide-${button.dataset.g}`);
     button.setAttribute("aria-pressed", String(!hidden));

@@ -10,17 +10,15 @@ const hideCall = () => {
   findAll("#conversation .chosen-call").forEach(line => line.remove());
 };
 
-// The lines of the plot with their exact numbers. The page has the escaped names of layers in the order of their first edits.
+// The lines of the plot with their exact numbers.
 const linesOf = async plot => {
-  const trace = (await allResults()).traces[Number(plot.dataset.trace)];
-  return findAll(".over-time .series", plot).map(({ dataset }) => {
-    const line = trace.lines[Number(dataset.at)], names = dataset.layers.split("\n");
-    const ids = [...new Set((line.events ?? []).map(event => event.layer))];
-    const events = (line.events ?? []).map(event => ({ ...event, layer: names[ids.indexOf(event.layer)] }));
-    return { policy: dataset.p, name: dataset.name, options: dataset.arguments, tokens: line.tokens, events };
-  });
+  await unpacked;
+  const lines = exactLines[Number(plot.dataset.trace)];
+  return findAll(".over-time .series", plot).map(({ dataset }) =>
+    ({ policy: dataset.p, name: dataset.name, options: dataset.arguments, ...lines[Number(dataset.at)] }));
 };
-const editText = ({ layer, before, after }) => `${layer}: ${grouped(before)} → ${grouped(after)} (${after > before ? "+" : "−"}${grouped(Math.abs(after - before))})`;
+const signed = number => `${number > 0 ? "+" : "−"}${grouped(Math.abs(number))}`;
+const editText = ({ layer, added }) => `${layer}: ${signed(added)}`;
 
 const callRow = (line, call) => {
   const row = createElement("tr", ""), name = createElement("th", "", { scope: "row" }), edits = createElement("td", "");
@@ -54,8 +52,9 @@ find("#whole-request")?.addEventListener("click", event => {
 const showCommand = () => {
   const line = shownCall.lines.find(line => line.policy === find("#call-policy").value) ?? shownCall.lines[0];
   showRequest(line.policy);
-  find("#call-command").textContent = `${shownCall.plot.dataset.command} ${line.options} --call ${shownCall.call}`;
-  find("#call-file").hidden = !line.options.startsWith("-p policy.toml");
+  findAll(".of-command", place).forEach(part => { part.hidden = !line.options; });
+  if (line.options) find("#call-command").textContent = `${shownCall.plot.dataset.command} ${line.options} --call ${shownCall.call}`;
+  find("#call-file").hidden = !line.options?.startsWith("-p policy.toml");
 };
 
 // Shows a call; a policy is chosen if it has a line, else the one that was chosen before, pinned or recommended.

@@ -29,14 +29,15 @@ const showStep = (plot, { at, first, last }, y) => {
   const svg = find(".over-time", plot), box = svg.getBoundingClientRect();
   const share = drawLine(plot, "cursor", (first + last) / 2);
   plot.dataset.at = at;
-  const series = findAll(".series:not(.off)", svg).map(line => {
-    const tokens = Number(line.dataset.tokens.split(" ")[at]);
-    const event = line.dataset.events.split(" ").map(part => part.split(":")).find(part => part[0] === String(at));
-    const layers = line.dataset.layers.split("\n"), by = event ? event[3].split(",").map(layer => layers[layer]).join(", ") : "";
-    const edits = event ? ` (${by}: ${event[1]} edit${event[1] > 1 ? "s" : ""}, ${grouped(-event[2]).replace("-", "−")})` : "";
-    return { tokens, pair: [line.dataset.name, grouped(tokens) + edits] };
+  const series = findAll(".series:not(.off)", svg).map(({ dataset }) => {
+    const line = exactLines[Number(plot.dataset.trace)]?.[Number(dataset.at)];
+    const tokens = line ? Math.max(...line.tokens.slice(first - 1, last)) : -Infinity;
+    const edits = line ? line.events.filter(({ call }) => call >= first && call <= last) : [];
+    const by = [...new Set(edits.map(edit => edit.layer))].join(", "), added = edits.reduce((sum, edit) => sum + edit.added, 0);
+    const text = edits.length ? ` (${by}: ${edits.length} edit${edits.length > 1 ? "s" : ""}, ${signed(added)})` : "";
+    return { tokens, pair: [dataset.name, grouped(tokens) + text] };
   });
-  const pairs = series.filter(line => !Number.isNaN(line.tokens)).sort((a, b) => b.tokens - a.tokens).map(line => line.pair);
+  const pairs = series.filter(line => Number.isFinite(line.tokens)).sort((a, b) => b.tokens - a.tokens).map(line => line.pair);
   const name = first === last ? `Call ${first}` : `Calls ${first} to ${last}: the largest request`;
   showTip(box.left + share * box.width, y ?? box.top, name, pairs);
   return `${name}. ${pairs.map(pair => pair.join(" ")).join(", ")}`;

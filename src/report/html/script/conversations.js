@@ -1,14 +1,18 @@
-// Only one conversation is in the page; the others stay packed, or detached after they were shown.
+// Only one conversation is in the page; the others stay packed until one of them is chosen, or detached after they were shown.
 const detached = new Map();
+let panels;
+const allPanels = () => (panels ??= unpackMarkup(find("script.panels")));
 const makeFocusable = panel => find(".over-time", panel)?.setAttribute("tabindex", "0");
 const showConversation = async key => {
   chooser.value = key;
   if (!detached.has(key) && find("#conversation").dataset.t !== key) {
-    const next = createElement("div", "", { id: "conversation" });
-    next.dataset.t = key;
-    next.append(...(await unpackMarkup(find(`.panel[data-t="${CSS.escape(key)}"]`))).childNodes);
-    makeFocusable(next);
-    detached.set(key, next);
+    const next = find(`[data-t="${CSS.escape(key)}"]`, await allPanels());
+    // Another choice of the same conversation may have taken it.
+    if (next) {
+      next.id = "conversation";
+      makeFocusable(next);
+      detached.set(key, next);
+    }
   }
   // The user may have chosen another conversation in the meantime.
   const current = find("#conversation");

@@ -26,7 +26,7 @@ const sort = button => {
   announce(`Sorted by ${shown(button)}, ${descending ? "descending" : "ascending"}`);
 };
 
-// Saving: all files are made from the data in this page.
+// Saving: the file is made from the table.
 const save = (name, type, text) => {
   const link = createElement("a", "", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
   link.click();
@@ -43,13 +43,6 @@ const tableCsv = table => {
   if (table.tHead.rows.length > 1) names.unshift("policy");
   const value = cell => cell.dataset.v ?? shown(cell);
   return csv([names, ...[...table.tBodies].flatMap(body => [...body.rows]).map(row => [...row.cells].map(value))]);
-};
-// The same as `-o csv` writes of a replay.
-const allRows = results => {
-  const names = ["transcript", "conversation", "policy", "bound_of", "session", "format", "model", "project", "started"];
-  const ids = results.columns.map(column => column.id);
-  const cells = row => [...names.map(name => row[name]), ...ids.map(id => row.values[id])];
-  return csv([[...names, ...ids], ...results.rows.map(cells)]);
 };
 const copy = async button => {
   const code = find("code", button.parentElement);
