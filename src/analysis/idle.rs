@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::metrics::metric::tokens::CALLS;
 use crate::results::saved::{PolicyText, Results};
+use crate::util::text::with_commas;
 
 /// A policy whose program changed no request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,10 +42,11 @@ fn program_layer(policy: &PolicyText) -> Option<Value> {
     (layer.get("do").and_then(Value::as_str) == Some("program")).then(|| layer.clone())
 }
 
-/// ` changed nothing in 23 calls: is shape = "anthropic" the form of messages that its program reads?`
+/// ` changed nothing in 1,875 calls: is shape = "anthropic" the form of messages that its program reads?`
 impl fmt::Display for IdleProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let calls = if self.calls == 1 { "1 call".to_owned() } else { format!("{} calls", self.calls) };
+        let calls = with_commas(&self.calls.to_string());
+        let calls = if self.calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
         let shape = match &self.shape {
             Some(shape) => format!("is shape = \"{shape}\" the form of messages that its program reads?"),
             None => "is the shape right that its program names in its first answer?".to_owned(),

@@ -1,6 +1,7 @@
 //! Formats numbers for people, by unit.
 
 use crate::results::saved::Unit;
+use crate::util::text::with_commas;
 
 /// Shown where a column has no value.
 pub const MISSING: &str = "–";
@@ -85,17 +86,11 @@ fn dollars(value: f64, digits: usize) -> String {
 pub fn grouped(value: f64, digits: usize) -> String {
     let plain = format!("{:.digits$}", value.abs());
     let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
-    let mut out = String::with_capacity(plain.len() + whole.len() / 3 + 1);
+    let mut out = String::new();
     if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
         out.push('-');
     }
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + fraction
+    out + &with_commas(whole) + fraction
 }
 
 #[cfg(test)]

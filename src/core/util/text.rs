@@ -80,6 +80,18 @@ pub fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Puts commas between thousands: `1,234,567`.
+pub fn with_commas(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Returns the verb for a count: `is` or `are`.
 pub fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }

@@ -93,13 +93,11 @@ fn rewritten(results: &Results, verdict: &Verdict) -> Option<Prose> {
         let (edits, tokens): (u64, u64) =
             of_policy().fold((0, 0), |(edits, tokens), row| (edits + row.count, tokens.saturating_add(row.tokens_rewritten)));
         let usd: f64 = of_policy().filter_map(|row| row.usd).sum();
-        let text = format!(
-            " invalidates the prompt cache {} times: writing {} tokens to it again costs {}",
-            count(edits),
-            count(tokens),
-            money(usd)
-        );
-        (usd > 0.0).then(|| Prose::new("why it costs more: ").name(policy).words(text))
+        let has_cost = usd > 0.0;
+        let times = if edits == 1 { "once".to_owned() } else { format!("{} times", count(edits)) };
+        let (tokens, usd) = (count(tokens), money(usd));
+        let text = format!(" invalidates the prompt cache {times}: writing {tokens} tokens to it again costs {usd}");
+        has_cost.then(|| Prose::new("why it costs more: ").name(policy).words(text))
     };
     let mut dearer = verdict.candidates().filter(|standing| standing.flaws.contains(&Flaw::CostsMore));
     dearer.find_map(|standing| text(standing.policy()))
