@@ -21,7 +21,7 @@ use crate::results::saved::{Objective, Results, Summary};
 
 use super::limits::{Flaw, Limit, limits};
 pub use decision::{Decision, decision};
-pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_verdicts, way, way_with};
+pub use harness::{HarnessResults, HarnessVerdict, Way, by_harness, formats, harness_of, harness_verdicts, way, way_with};
 pub use promise::{Promise, promise};
 pub use ties::{Ties, Winner, ties};
 pub use yardstick::Yardstick;

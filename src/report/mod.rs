@@ -99,7 +99,7 @@ pub const REPORTS: &[Report] = &[
     },
     Report {
         name: "html",
-        about: "one page with plots, tables and the saved form, for a browser; it loads nothing from elsewhere",
+        about: "one page with plots and tables, for a browser; it loads nothing from elsewhere",
         ending: Some("html"),
         format: Format::Html,
     },

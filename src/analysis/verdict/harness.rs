@@ -84,7 +84,12 @@ pub fn way<'v, 'a: 'v>(
     chosen: &str,
     others: impl Iterator<Item = &'v Standing<'a>>,
 ) -> Way<'v, 'a> {
-    preset(format).map_or(Way::Settings, |preset| way_with(results, preset.name, chosen, others))
+    harness_of(format).map_or(Way::Settings, |harness| way_with(results, harness, chosen, others))
+}
+
+/// The harness that records transcripts of this format, by the name of its preset; `None` if any could.
+pub fn harness_of(format: &str) -> Option<&'static str> {
+    preset(format).map(|preset| preset.name)
 }
 
 /// Returns how the users of a harness get the chosen policy, as [`way`] does. `harness` is its name or that of a form of its

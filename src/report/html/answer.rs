@@ -51,8 +51,8 @@ pub fn answer(
                     (numbers_of_harness(&harness.verdict, roles))
                 }
             }
-            (points(CHANGES_TITLE, &screen.changes, &anchor))
             (points(CHECKS_TITLE, &screen.checks, &anchor))
+            (points(CHANGES_TITLE, &screen.changes, &anchor))
         }
     }
 }

@@ -7,27 +7,31 @@ use super::super::{Style, escape};
 use super::{CHANGES_TITLE, CHECKS_TITLE, Check, Screen, Step, fit};
 
 const NEXT: &str = "Next";
-/// Fewest checks that stay as long as rows of the table can go; one always stays.
+/// Fewest checks that stay as long as rows of the table and changes can go; one always stays.
 const MIN_CHECKS: usize = 2;
 /// Fewest changes that stay.
 const MIN_CHANGES: usize = 1;
 /// Fewest rows of the table that stay.
 const MIN_ROWS: usize = 3;
 
-/// Draws a screen. If it has more than `max_lines` lines, the last checks and then the last rows of the table are only counted, and the
-/// last changes are left out.
+/// Draws a screen. If it has more than `max_lines` lines, the last checks and then the last rows of the table are only counted, and then
+/// the last changes are left out.
 pub fn draw(screen: &Screen, style: &Style, max_lines: usize) -> Vec<u8> {
     let style = Style { width: style.width.clamp(super::super::table::MIN_WIDTH, 1_000), ..*style };
     let (mut rows, mut checks, mut changes) = (screen.table.model.rows.len(), screen.checks.len(), screen.changes.len());
+    // A change of one line outlasts rows of the table; one of several lines does not.
+    let is_long = |change: &Check| draw_check(change, &style).lines().count() > 1;
     let text = loop {
         let text = draw_part(screen, (rows, checks, changes), &style);
         let too_many = text.lines().count().saturating_sub(max_lines);
         if too_many > 0 && checks > MIN_CHECKS.min(screen.checks.len()) {
             checks -= 1;
-        } else if too_many > 0 && changes > MIN_CHANGES {
+        } else if too_many > 0 && changes > MIN_CHANGES && is_long(&screen.changes[changes - 1]) {
             changes -= 1;
         } else if too_many > 0 && rows > MIN_ROWS.min(screen.table.model.rows.len()) {
             rows = rows.saturating_sub(too_many).max(MIN_ROWS);
+        } else if too_many > 0 && changes > MIN_CHANGES {
+            changes -= 1;
         } else if too_many > 0 && checks > 1 {
             checks -= 1;
         } else {

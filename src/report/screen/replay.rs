@@ -1,6 +1,7 @@
 //! The first screen of a replay: which policy to ship.
 
 mod answer;
+mod changes;
 mod checks;
 mod errors;
 mod promised;
@@ -34,7 +35,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
         answer: answer::answer(results, &verdict, &harnesses),
         table: table::table(results, &verdict, &harnesses, layout),
         checks: checks::checks(results, &verdict, &harnesses),
-        changes: super::changes(&results.findings),
+        changes: changes::changes(results, &verdict, &harnesses),
         next: next(&verdict, &layout.invocation),
     })
 }

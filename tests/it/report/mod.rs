@@ -7,4 +7,5 @@ pub mod html_calls;
 mod html_reader;
 pub mod html_results;
 pub mod reports;
+mod screen_changes;
 mod screens;

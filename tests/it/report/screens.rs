@@ -9,7 +9,7 @@ use recompact::results::saved::{
 
 /// A policy: its cost in dollars and as a share of the baseline's, with an interval; the shares of facts in context and lost for good;
 /// malformed and overflowing requests of 1,000.
-struct Policy {
+pub struct Policy {
     name: String,
     ratio: f64,
     interval: Option<[f64; 2]>,
@@ -19,12 +19,12 @@ struct Policy {
     overflows: f64,
 }
 
-fn policy(name: &str, ratio: f64, interval: Option<[f64; 2]>, hit: f64, lost: f64) -> Policy {
+pub fn policy(name: &str, ratio: f64, interval: Option<[f64; 2]>, hit: f64, lost: f64) -> Policy {
     Policy { name: name.to_owned(), ratio, interval, hit, lost, malformed: 0.0, overflows: 0.0 }
 }
 
 /// Results of `sessions` equal sessions under these policies and no compaction, which fits.
-fn results(sessions: usize, policies: &[Policy]) -> Results {
+pub fn results(sessions: usize, policies: &[Policy]) -> Results {
     let baseline = policy("keep-all", 1.0, Some([1.0, 1.0]), 1.0, 0.0);
     let all: Vec<&Policy> = [&baseline].into_iter().chain(policies).collect();
     let values = |policy: &Policy| -> Values {
@@ -108,12 +108,12 @@ fn vary(results: &mut Results, policy: &str, by: f64) {
     }
 }
 
-fn shown(report: &str, results: &Results, layout: &Layout) -> String {
+pub fn shown(report: &str, results: &Results, layout: &Layout) -> String {
     let bytes = by_name(report).and_then(|report| report.render(results, layout)).expect("results have every report");
     String::from_utf8(bytes).expect("UTF-8")
 }
 
-fn layout(width: usize) -> Layout {
+pub fn layout(width: usize) -> Layout {
     let mut layout = Layout::default();
     layout.style = Style { width, color: false };
     layout.invocation.paths = "~/runs".to_owned();
