@@ -42,6 +42,7 @@ use super::{Layout, csv, screen};
 use crate::analysis::verdict::{by_harness, harness_verdicts};
 use crate::results::saved::Results;
 use crate::util::text::plural;
+use sections::PageSection;
 use series::PolicySeries;
 
 const CSS: &str = include_str!("html/page.css");
@@ -100,7 +101,7 @@ pub fn write(results: &Results, layout: &Layout) -> Vec<u8> {
                         button type="button" id="theme" class="live" { "Dark theme" }
                     }
                 }
-                p class="notice" role="note" { (notice(results)) }
+                p class="notice" role="note" { (notice(results, sections.iter().map(PageSection::requests).sum())) }
                 main id="main" {
                     div class="opening" {
                         @match &screen {
@@ -135,12 +136,12 @@ pub fn write(results: &Results, layout: &Layout) -> Vec<u8> {
 }
 
 /// Says what of the sessions is on the page, before anyone gives it to others.
-fn notice(results: &Results) -> String {
+fn notice(results: &Results, requests: usize) -> String {
     let lines = match results.misses.len() {
         0 => String::new(),
         misses => format!(", the lines around {}", plural(misses, "lost fact")),
     };
-    let requests = match results.requests.len() {
+    let requests = match requests {
         0 => String::new(),
         requests => format!(", the text of {}", plural(requests, "request")),
     };

@@ -64,7 +64,7 @@ pub fn draw(results: &Results, series: &PolicySeries, has_files: bool) -> Markup
             p class="below" { "All in " bdi { (terminal(folder)) } }
         }
         @if left_out > 0 {
-            p class="below" { (plural(left_out, "more conversation")) ", shorter than these, " (are(left_out)) " only in the saved data." }
+            p class="below" { (plural(left_out, "more conversation")) ", shorter than these, " (are(left_out)) " only in -o json." }
         }
         (series.legend(Some(legend())))
         p class="below" { (terminal(&series.left_out(results))) }

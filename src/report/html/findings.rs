@@ -15,7 +15,7 @@ use crate::results::saved::Results;
 use crate::util::text::{are, plural};
 
 /// Most findings in the list, the worst first.
-const MAX_LISTED: usize = 5_000;
+const MAX_LISTED: usize = 1_000;
 
 pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     if results.findings.is_empty() {
@@ -61,7 +61,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         p class="below" {
             @if !folder.is_empty() { "All in " bdi { (terminal(folder)) } ". " }
             "The command " code { "recompact catalog findings KIND" } " explains a kind."
-            @if left_out > 0 { " " (plural(left_out, "more finding")) " " (are(left_out)) " only in the saved data." }
+            @if left_out > 0 { " " (plural(left_out, "more finding")) " " (are(left_out)) " only in -o json." }
         }
         (super::packed("findings", &rows))
     }

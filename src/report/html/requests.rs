@@ -12,8 +12,8 @@ use crate::results::request::{PartState, ShownPart, ShownRequest};
 use crate::results::saved::Results;
 use crate::util::text::{are, plural};
 
-/// Most bytes of all requests together, before they are packed.
-const MAX_BYTES: usize = 2_000_000;
+/// Most bytes of all requests together, before they are packed to a fifth: two or three of usual sessions.
+const MAX_BYTES: usize = 250_000;
 
 /// The packed requests, and a sentence that says which they are.
 pub fn draw(results: &Results, series: &PolicySeries) -> (Markup, String) {
@@ -23,8 +23,9 @@ pub fn draw(results: &Results, series: &PolicySeries) -> (Markup, String) {
         let conversation = numbers.of(&request.transcript, &request.conversation)?;
         let policy = series.index_of(&request.policy)?;
         let markup = of_request(request);
-        bytes += markup.0.len();
-        (bytes <= MAX_BYTES).then(|| (format!("{conversation} {} {policy}", request.call), markup))
+        let fits = bytes + markup.0.len() <= MAX_BYTES;
+        bytes += if fits { markup.0.len() } else { 0 };
+        fits.then(|| (format!("{conversation} {} {policy}", request.call), markup))
     });
     let drawn: Vec<(String, Markup)> = drawn.collect();
     let packed = html! {

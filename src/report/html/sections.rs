@@ -58,6 +58,11 @@ pub fn sections(results: &Results, series: &PolicySeries, invocation: &Invocatio
 }
 
 impl PageSection {
+    /// The number of requests whose text it holds.
+    pub fn requests(&self) -> usize {
+        self.markup.0.matches("class=\"request\"").count()
+    }
+
     pub fn draw(&self) -> Markup {
         let Self { id, title, about, markup, .. } = self;
         html! {

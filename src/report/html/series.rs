@@ -103,7 +103,7 @@ impl<'a> PolicySeries<'a> {
         match all.saturating_sub(self.drawn.len()) {
             0 => String::new(),
             left => format!(
-                "{} of {all} policies are drawn{}; the other {left} are in the tables and in the saved data.",
+                "{} of {all} policies are drawn{}; the other {left} are in the tables.",
                 self.drawn.len(),
                 if results.sweep.is_some() { ", those on the front first" } else { ", those that may be used first" }
             ),

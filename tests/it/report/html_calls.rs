@@ -24,7 +24,7 @@ fn html_shows_one_call_of_the_plot() {
     assert!(["Call 100 of 200", "Call 101 of 200"].contains(&shown.as_str()), "{shown}");
     assert_eq!(browser.number("document.querySelectorAll('#call-rows tr').length"), 6.0, "one for each policy");
     assert!(browser.text(COMMAND).starts_with("recompact show runs/session-000.jsonl -p policy.toml --call 10"));
-    // From edit to edit of the chosen policy: 81, 121. Its exact numbers are those of the saved data.
+    // From edit to edit of the chosen policy: 81, 121. Its exact numbers are those of the results.
     browser.point("#call [data-edit='1']", true);
     browser.eval(SHOWN);
     assert_eq!(browser.text(TITLE), "Call 121 of 200");

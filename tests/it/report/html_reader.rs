@@ -113,7 +113,7 @@ fn html_scrolls_tables_in_boxes_and_wraps_its_links_on_a_phone() {
         // The packed rows of the findings are moved into the table that is shown.
         let is_in_box = before.rsplit("<div").next().is_some_and(|open| open.starts_with(" class=\"scroll"));
         assert!(
-            is_in_box || before.ends_with("only in the saved data.</p>") || before.ends_with("explains a kind.</p>"),
+            is_in_box || before.ends_with("only in -o json.</p>") || before.ends_with("explains a kind.</p>"),
             "{}",
             &before[before.len() - 200..]
         );
