@@ -7,6 +7,7 @@ use recompact::report::{Layout, REPORTS, Style};
 use recompact::results::saved::{Results, Spread, SummarizerRow};
 use recompact::transcript::format::Reading;
 
+use crate::report::html_reader::opened;
 use crate::support::notation;
 use crate::support::trial::preset_with;
 
@@ -131,5 +132,5 @@ fn summarizer_table_is_in_reports_for_people() {
     for name in ["table", "html"] {
         assert!(shown(name).contains("Summarizers"), "{name}");
     }
-    assert!(shown("html").contains("a fact in a summary may still be misunderstood"));
+    assert!(opened(&shown("html")).contains("a fact in a summary may still be misunderstood"));
 }

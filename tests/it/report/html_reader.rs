@@ -18,7 +18,7 @@ const WITHOUT_CONVERSATIONS: usize = 190_000;
 const OF_CONVERSATION: usize = 8_000;
 
 /// The page with its packed parts opened, except the numbers for the script.
-fn opened(page: &str) -> String {
+pub fn opened(page: &str) -> String {
     let mut out = String::new();
     let mut rest = page;
     while let Some((before, script)) = rest.split_once("<script type=\"text/plain\" ") {

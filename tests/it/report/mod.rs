@@ -4,7 +4,7 @@ pub mod chromium;
 pub mod ci;
 pub mod html;
 pub mod html_calls;
-mod html_reader;
+pub mod html_reader;
 pub mod html_results;
 pub mod reports;
 mod screen_changes;
