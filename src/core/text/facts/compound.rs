@@ -10,11 +10,13 @@ const MIN_HYPHENATED: [usize; 2] = [12, 6];
 const MIN_DOTTED: (usize, usize) = (10, 3);
 /// Minimum bytes of an address.
 const MIN_ADDRESS: usize = 6;
+/// Words that join others to a phrase: `side-by-side`, `up-to-date`. Sorted.
+const JOINING: [&str; 14] = ["a", "and", "as", "at", "by", "for", "in", "of", "on", "or", "the", "to", "vs", "with"];
 /// Lengths of the groups of a UUID.
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
 
-/// Parses a run of letters, digits and hyphens as a UUID, or a name with two hyphens or a digit (`evict-idle-pool`, `pool-v2`). A
-/// name with an identifier in it is left to its parts. Options (`--no-verify`) are none: agents know those of their tools.
+/// Parses a run of letters, digits and hyphens as a UUID, or a name with two hyphens or a digit (`evict-idle-pool`, `pool-v2`), and no
+/// phrase. A name with an identifier in it is left to its parts. Options (`--no-verify`) are none: agents know those of their tools.
 pub fn parse_hyphenated(run: &str, classes: u8) -> Option<(FactKind, &str)> {
     let run = run.trim_end_matches('-');
     let name = run.trim_start_matches('-');
@@ -30,7 +32,8 @@ pub fn parse_hyphenated(run: &str, classes: u8) -> Option<(FactKind, &str)> {
         return None;
     }
     let has = |characters: usize| name.chars().nth(characters - 1).is_some();
-    let is_long = parts().count() >= 3 && has(MIN_HYPHENATED[0]);
+    let is_phrase = || parts().skip(1).any(|part| JOINING.binary_search(&part).is_ok());
+    let is_long = parts().count() >= 3 && has(MIN_HYPHENATED[0]) && !is_phrase();
     let has_fact =
         |part| matches!(token::classify_simple(part, bytes::classes_of(part)), Some(FactKind::Identifier | FactKind::Hash));
     let is_name = run.len() == name.len() && (is_long || classes & DIGIT != 0 && has(MIN_HYPHENATED[1]));

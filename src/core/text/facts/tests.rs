@@ -54,6 +54,8 @@ fn extraction_of_words_follows_the_rules() {
         ("net//pool.rs", "path net//pool.rs"),
         ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
         ("2024/01/02 1/200 and/or /tmp", ""),
+        // A phrase is no name.
+        ("side-by-side Nice-to-Have point-to-v2", "identifier point-to-v2"),
         // Six characters, not six bytes.
         ("пул-2 пулы-2", "identifier пулы-2"),
         // The address of a service, where the number is another word.
