@@ -8,7 +8,7 @@
 //! | path | two components or more, the last of three characters or more, not two plain words (`read/write`) and not a number and a word (`235/comments`); `\` is `/` | the last two components |
 //! | file | a name with a known extension, alone or at the end of a path | unchanged |
 //! | identifier | six characters or more with `_`, a digit or camel case; `a::b` and `a.b` are split | unchanged |
-//! | | a name with two hyphens or more (12 characters), or one and a digit (6): `evict-idle-pool`, `pool-v2` | unchanged |
+//! | | a name with two hyphens or more (12 characters), or one and a digit (6): `evict-idle-pool`, `pool-v2`; no phrase (`side-by-side`) | unchanged |
 //! | | a code (`E0382`), an issue (`#48`) | unchanged |
 //! | | `user@host`, `package@version`, `localhost:8080`, `10.0.0.7:8080`, three plain words with dots (`pool.idle.limit`) | unchanged |
 //! | hash | 7 to 40 hexadecimal digits, with at least one letter and one digit; a UUID | unchanged |

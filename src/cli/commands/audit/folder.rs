@@ -74,9 +74,11 @@ impl Folder {
         let Ok(below) = entry.path().strip_prefix(&self.path) else { return };
         let name = below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
         let is_noted_folder = |folder: &str| NOTED_FOLDERS.contains(&folder);
-        let gets_note = source::is_transcript(entry.file_name()) || name.rsplit('/').take(2).any(is_noted_folder);
+        let is_transcript = source::is_transcript(entry.file_name());
+        let gets_note = is_transcript || name.rsplit('/').take(2).any(is_noted_folder);
         match kind {
-            EntryKind::Link if gets_note => {
+            // A link that is named like a transcript is left out by name where it leads out of the folder.
+            EntryKind::Link if gets_note && !is_transcript => {
                 self.note(source::display_path(entry.path()), "a symbolic link; it was not followed".to_owned())
             }
             EntryKind::Special if gets_note => {

@@ -167,7 +167,7 @@ mod tests {
             ("max_flow_out and threadpool.rs", "max_flow pool.rs max_flo", 3, ""),
             ("max_flow", "max_flow_out", 1, "max_flow_out"),
             // Line ends, tabs and quotes before a word, as JSON escapes them.
-            (r#"{"command":"ls\nsrc/lib.rs\t\"new_name\""}"#, "`src/lib.rs`, new_name", 2, ""),
+            (r#"{"command":"ls\nsrc/lib.rs\t\"pool_name\""}"#, "`src/lib.rs`, pool_name", 2, ""),
             // Two words with a slash between them are maybe not a path; with a dot or a digit they are one.
             ("files", "read/write files/directories client-side/server-side", 0, ""),
             ("files", "files/dirs.d tests/case_1", 2, "files/dirs.d tests/case_1"),
