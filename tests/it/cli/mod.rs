@@ -22,6 +22,7 @@ pub mod promises;
 pub mod readme;
 pub mod recognised;
 pub mod resume;
+mod resume_anywhere;
 pub mod saved_form;
 pub mod secrets;
 pub mod show;
