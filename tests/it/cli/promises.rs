@@ -167,6 +167,29 @@ fn replay_reads_a_policy_file() {
     assert!(rows(&results).filter(|(_, policy, _)| *policy == "mine").all(|(.., values)| saved(values)));
 }
 
+/// A machine's clock was set back: the time between two calls is then not known, and no pause.
+#[test]
+fn a_clock_that_goes_back_is_no_pause() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let fixture = fs::read_to_string(crate::support::program::fixtures().join("claude-code/kept-tail.jsonl")).expect("a fixture");
+    let cost = |minute: fn(usize) -> usize| {
+        let mut lines: Vec<Value> = fixture.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        for (at, line) in lines.iter_mut().enumerate().filter(|(_, line)| !line["timestamp"].is_null()) {
+            let minutes = minute(at);
+            line["timestamp"] = format!("2026-01-02T{:02}:{:02}:00Z", minutes / 60, minutes % 60).into();
+        }
+        let file = folder.path().join("a.jsonl");
+        fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file in it");
+        let results = run(["replay", file.to_str().expect("a plain path"), "-p", "pi", "-q", "-o", "json"]).json();
+        let values = rows(&results).find(|row| row.1 == "pi").expect("a row").2;
+        values["cost.usd"].as_f64().expect("a cost")
+    };
+    let at_once = cost(|_| 600);
+    assert_eq!(cost(|at| 600 - at), at_once, "a minute back at each line");
+    assert_eq!(cost(|at| if at == 20 { 0 } else { 600 }), at_once, "ten hours back, once, and forward again");
+    assert!(cost(|at| at * 10) > at_once, "ten minutes forward let the cache end");
+}
+
 /// A snapshot whose every line fits a terminal of 100 columns.
 #[track_caller]
 fn assert_fits(name: &str, text: &str) {
