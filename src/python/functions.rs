@@ -2,11 +2,13 @@
 //! into messages, and what the function returns into an answer.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::error::raise_message;
+use crate::analysis::corpus::Monitor;
 use crate::engine::external::{Decision, ExternalError, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
 use crate::programs::{Programs, protocol};
 
@@ -18,6 +20,17 @@ pub struct Functions {
     /// By command. Each is called for a session and returns what answers its lines.
     functions: HashMap<String, Py<PyAny>>,
     pub programs: Arc<Programs>,
+    raised: Arc<Raised>,
+}
+
+/// What functions raised, each with the message that a session gets which is left out for it.
+#[derive(Default)]
+struct Raised(Mutex<Vec<(String, PyErr)>>);
+
+/// A monitor that begins no more transcripts once a function raised.
+pub struct UntilRaised<'m> {
+    functions: &'m Functions,
+    monitor: &'m dyn Monitor,
 }
 
 /// A session with a function.
@@ -25,6 +38,7 @@ struct FunctionSession {
     /// Takes a line and returns the answer.
     answer: Py<PyAny>,
     shape: Shape,
+    raised: Arc<Raised>,
 }
 
 impl Functions {
@@ -38,30 +52,89 @@ impl Functions {
             let name: String = name.extract()?;
             Ok((format!("{COMMAND}{name}"), function.unbind()))
         };
-        Ok(Self { functions: functions.iter().map(entry).collect::<PyResult<_>>()?, programs: Arc::new(programs) })
+        Ok(Self {
+            functions: functions.iter().map(entry).collect::<PyResult<_>>()?,
+            programs: Arc::new(programs),
+            raised: Arc::default(),
+        })
     }
 
     /// Returns whether a command names a function.
     pub fn has(&self, command: &str) -> bool {
         self.functions.contains_key(command)
     }
+
+    /// Returns a monitor that stops the run when a function raises.
+    pub fn until_raised<'m>(&'m self, monitor: &'m dyn Monitor) -> UntilRaised<'m> {
+        UntilRaised { functions: self, monitor }
+    }
+
+    /// Raises why a session has no answer of a policy, if there is one: transcripts and reasons, in their order.
+    ///
+    /// # Errors
+    ///
+    /// A RecompactError that names the session and the call; its cause is the exception of the function.
+    pub fn check<'a>(&self, py: Python, mut unanswered: impl Iterator<Item = (&'a str, &'a str)>) -> PyResult<()> {
+        let Some((transcript, why)) = unanswered.next() else { return Ok(()) };
+        let error = raise_message(format!("{transcript}: {why}"));
+        if let Some((_, cause)) = self.raised.all().iter().find(|(message, _)| why.ends_with(message.as_str())) {
+            error.set_cause(py, Some(cause.clone_ref(py)));
+        }
+        Err(error)
+    }
 }
 
 impl ExternalPolicies for Functions {
     fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError> {
         let Some(function) = self.functions.get(command) else { return self.programs.open(command, start) };
-        let answer = Python::attach(|py| function.call0(py).map_err(|error| message(py, &error)))?;
-        let started = exchange(&answer, &protocol::start(start))?;
-        Ok(Box::new(FunctionSession { shape: protocol::started(&started, start.shape)?, answer }))
+        let raised = self.raised.clone();
+        let answer = Python::attach(|py| function.call0(py).map_err(|error| raised.keep(py, error)))?;
+        let started = exchange(&answer, &protocol::start(start), &raised)?;
+        Ok(Box::new(FunctionSession { shape: protocol::started(&started, start.shape)?, answer, raised }))
     }
 }
 
 /// Calls what answers the lines of a session.
-fn exchange(answer: &Py<PyAny>, line: &[u8]) -> Result<String, String> {
+fn exchange(answer: &Py<PyAny>, line: &[u8], raised: &Raised) -> Result<String, String> {
     Python::attach(|py| {
         let answer = answer.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
-        answer.map_err(|error| message(py, &error))
+        answer.map_err(|error| raised.keep(py, error))
     })
+}
+
+impl Raised {
+    fn all(&self) -> MutexGuard<'_, Vec<(String, PyErr)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an exception and returns its message.
+    fn keep(&self, py: Python, error: PyErr) -> String {
+        let message = message(py, &error);
+        self.all().push((message.clone(), error));
+        message
+    }
+}
+
+impl Monitor for UntilRaised<'_> {
+    fn is_stopped(&self) -> bool {
+        self.monitor.is_stopped() || !self.functions.raised.all().is_empty()
+    }
+
+    fn transcript_done(&self, at: usize) {
+        self.monitor.transcript_done(at);
+    }
+
+    fn step(&self, policy_calls: u64) {
+        self.monitor.step(policy_calls);
+    }
+
+    fn replayed(&self, policy_calls: u64) {
+        self.monitor.replayed(policy_calls);
+    }
+
+    fn note(&self, what: &str) {
+        self.monitor.note(what);
+    }
 }
 
 impl ExternalSession for FunctionSession {
@@ -70,11 +143,15 @@ impl ExternalSession for FunctionSession {
     }
 
     fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
-        protocol::decision(&exchange(&self.answer, &protocol::request(request, self.shape))?, request.call, self.shape)
+        protocol::decision(
+            &exchange(&self.answer, &protocol::request(request, self.shape), &self.raised)?,
+            request.call,
+            self.shape,
+        )
     }
 
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError> {
-        protocol::decision(&exchange(&self.answer, &protocol::summary(call, summary))?, call, self.shape)
+        protocol::decision(&exchange(&self.answer, &protocol::summary(call, summary), &self.raised)?, call, self.shape)
     }
 
     fn abandon(&mut self) {}

@@ -29,6 +29,11 @@ impl PythonResources {
         let external = Functions::new(functions, Programs::new(ProgramSettings::default()))?;
         Ok(Self { external: Arc::new(external), trusts_files })
     }
+
+    /// The functions of the call.
+    pub fn functions(&self) -> Arc<Functions> {
+        self.external.clone()
+    }
 }
 
 impl Resources for PythonResources {

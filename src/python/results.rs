@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -11,6 +12,7 @@ use super::error::raise_message;
 use super::table::{ColumnValues, Table};
 use crate::results::request::ShownRequest;
 use crate::results::saved::{Results, Row, Summary, Sweep};
+use crate::util::text::did_you_mean;
 
 /// The results of a replay or a sweep.
 #[pyclass(frozen, module = "recompact._native")]
@@ -26,6 +28,15 @@ pub fn load(py: Python, path: PathBuf) -> PyResult<StudyResults> {
     let results = py.detach(|| crate::cli::saved_results::load(&path));
     let results = results.map_err(|why| raise_message(format!("{}: {why}", path.display())))?;
     Ok(StudyResults::new(results))
+}
+
+/// Raises a KeyError if a name is not among these.
+fn known<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> PyResult<()> {
+    let names: Vec<&str> = names.collect();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    Err(PyKeyError::new_err(format!("these results have no {what} `{name}`{}", did_you_mean(name, &names))))
 }
 
 impl StudyResults {
@@ -65,9 +76,12 @@ impl StudyResults {
         self.table(table, oracles)?.rows(py)
     }
 
-    /// Returns a policy's value of a column over all conversations.
-    fn total(&self, policy: &str, column: &str) -> Option<f64> {
-        self.results.total(policy, column)
+    /// Returns a policy's value of a column over all conversations; None if it has none.
+    fn total(&self, policy: &str, column: &str) -> PyResult<Option<f64>> {
+        let policies = self.results.summary.iter().map(|summary| summary.policy.as_str());
+        known("policy", policy, policies)?;
+        known("column", column, self.results.columns.iter().map(|known| &*known.id))?;
+        Ok(self.results.total(policy, column))
     }
 
     /// Whether these are the results of a sweep.

@@ -20,21 +20,32 @@ use crate::analysis::spec::{Files, StudySpec};
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, measure};
 use crate::transcript::format::Reading;
 
-/// Replays transcripts through policies. The functions among these are in `functions`, by name.
+/// The policies of a call: each as a name, a text or a dict; the functions among them, by name; whether policy files may name
+/// programs; and whether a session is skipped in which a policy gives no answer, or that is an error.
+#[derive(FromPyObject)]
+pub struct Policies<'py>(Vec<Bound<'py, PyAny>>, Bound<'py, PyDict>, bool, bool);
+
+/// Replays transcripts through policies.
 #[pyfunction]
 pub fn replay(
     py: Python,
     paths: Vec<PathBuf>,
-    policies: Vec<Bound<PyAny>>,
-    functions: &Bound<PyDict>,
+    policies: Policies,
     settings: &Bound<PyDict>,
-    allow_programs: bool,
     watch: Watch,
 ) -> PyResult<(StudyResults, Skipped)> {
+    let Policies(policies, functions, trusts_files, skips) = policies;
     let spec = study_spec(&policies, settings)?;
-    let loaded = spec.load(&PythonResources::new(functions, allow_programs)?).map_err(raise)?;
+    let resources = PythonResources::new(&functions, trusts_files)?;
+    let (loaded, functions) = (spec.load(&resources).map_err(raise)?, resources.functions());
     let corpus = corpus(&paths, &spec.read)?;
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse, ReplayHooks::default()))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| match skips {
+        true => loaded.replay(corpus, pulse, ReplayHooks::default()),
+        false => loaded.replay(corpus, &functions.until_raised(pulse), ReplayHooks::default()),
+    })?;
+    if !skips {
+        functions.check(py, processed.results.iter().filter_map(|done| done.result.unanswered()))?;
+    }
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
@@ -55,14 +66,14 @@ type Compared<'py> = (usize, usize, Vec<(String, String, usize, Bound<'py, PyAny
 pub fn compare<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
-    policies: Vec<Bound<'py, PyAny>>,
-    functions: &Bound<'py, PyDict>,
+    policies: Policies<'py>,
     settings: &Bound<'py, PyDict>,
-    allow_programs: bool,
     watch: Watch,
 ) -> PyResult<(Compared<'py>, Skipped)> {
+    let Policies(policies, functions, trusts_files, skips) = policies;
     let spec = StudySpec { bounds: false, ..study_spec(&policies, settings)? };
-    let loaded = spec.load(&PythonResources::new(functions, allow_programs)?).map_err(raise)?;
+    let resources = PythonResources::new(&functions, trusts_files)?;
+    let (loaded, functions) = (spec.load(&resources).map_err(raise)?, resources.functions());
     let [one, other] = &loaded.policies[..] else {
         return Err(raise_message(format!("{} policies: two are needed, each with one summarizer", loaded.policies.len())));
     };
@@ -72,7 +83,13 @@ pub fn compare<'py>(
         source.replayed(reading, 2);
         comparison
     };
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, compare))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| match skips {
+        true => for_each(corpus, pulse, |_| None, compare),
+        false => for_each(corpus, &functions.until_raised(pulse), |_| None, compare),
+    })?;
+    if !skips {
+        functions.check(py, processed.results.iter().filter_map(Comparison::unanswered))?;
+    }
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?.without(Comparison::unanswered);
     let Analysed { results, end, .. } = processed.analysed().map_err(raise)?;

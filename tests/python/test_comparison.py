@@ -25,9 +25,12 @@ def test_the_first_difference_has_both_requests(codex):
     assert all(one != other for one, other in zip(roles, roles[1:]))
 
 
-def test_a_session_without_an_answer_is_left_out(codex):
-    with pytest.raises(recompact.RecompactError, match="call 1: the program of raising: ValueError: no messages"):
+def test_what_a_policy_raises_is_raised(codex):
+    with pytest.raises(recompact.RecompactError, match="call 1: the program of raising: ValueError: no messages") as raised:
         recompact.compare(codex, raising, "lcc-s06")
+    assert isinstance(raised.value.__cause__, ValueError)
+    with pytest.raises(recompact.RecompactError, match="could not be"):
+        recompact.compare(codex, raising, "lcc-s06", on_error="skip")
 
 
 def test_two_policies_are_compared(codex):

@@ -2,6 +2,7 @@
 
 import copy
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -171,19 +172,36 @@ def inventing_calls(request):
         (inventing_calls, "its tool_use `new` is not in the messages that it replaces"),
     ],
 )
-def test_a_policy_that_fails_leaves_its_session_out(codex, policy, message):
+def test_a_policy_that_fails_fails_the_replay(codex, policy, message):
     with pytest.raises(recompact.RecompactError, match=message):
-        recompact.replay(codex, policy)
+        recompact.replay([codex, "fixtures/transcripts/openai-chat/repair.jsonl"], policy)
 
 
-def test_other_sessions_are_there_when_one_fails():
-    def picky(request):
-        if request.format == "codex":
-            raise KeyError("codex")
+BOTH = ["fixtures/transcripts/codex", "fixtures/transcripts/openai-chat"]
 
+
+def picky(request):
+    if request.format == "codex" and request.call == 3:
+        raise KeyError("codex")
+
+
+@pytest.mark.parametrize("jobs", [1, 2, None])
+def test_what_a_policy_raises_is_raised_with_its_place(jobs):
+    place = r"^fixtures/transcripts/codex/repair.jsonl: conversation main, call 3: the program of picky: KeyError: 'codex'"
+    with pytest.raises(recompact.RecompactError, match=place) as raised:
+        recompact.replay(BOTH, picky, jobs=jobs)
+    cause = raised.value.__cause__
+    assert isinstance(cause, KeyError) and cause.args == ("codex",)
+    assert traceback.extract_tb(cause.__traceback__)[-1].name == "picky", "the frame of the user's file"
+
+
+def test_a_session_in_which_a_policy_raises_can_be_skipped():
     with pytest.warns(recompact.RecompactWarning, match="KeyError: 'codex'"):
-        results = recompact.replay(["fixtures/transcripts/codex", "fixtures/transcripts/openai-chat"], picky)
-    assert {row["format"] for row in results.rows} == {"openai-chat"}
+        results = recompact.replay(BOTH, [picky, "claude-code"], on_error="skip")
+    assert {(row["format"], row["policy"]) for row in results.rows} >= {("openai-chat", "picky"), ("openai-chat", "claude-code")}
+    assert {row["format"] for row in results.rows} == {"openai-chat"}, "for every policy"
+    with pytest.raises(ValueError, match="on_error: write 'raise' or 'skip', not 'ignore'"):
+        recompact.replay(BOTH, picky, on_error="ignore")
 
 
 def test_a_function_has_no_settings_to_sweep(codex):

@@ -68,6 +68,14 @@ def test_a_sweep_has_configurations():
         again.to_pandas("configurations")
 
 
+def test_names_that_results_do_not_have_are_key_errors(results):
+    with pytest.raises(KeyError, match="these results have no policy `lcc-s8`; did you mean `lcc-s08`"):
+        results.total("lcc-s8", "broken.requests")
+    with pytest.raises(KeyError, match="these results have no column `broken.requets`; did you mean `broken.requests`"):
+        results.total("lcc-s08", "broken.requets")
+    assert results.total("lcc-s08", "broken.requests") is not None and results.configurations == []
+
+
 def test_columns_are_described(results):
     columns = {column.id: column for column in results.columns}
     assert columns["tokens.saved"].unit == "share" and columns["tokens.saved"].better == "higher"

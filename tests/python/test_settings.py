@@ -1,5 +1,6 @@
 """Every setting of a study is a keyword argument, and a wrong one is explained."""
 
+import datetime
 import inspect
 
 import pytest
@@ -41,10 +42,28 @@ def test_settings_take_effect(codex):
     assert small.total("lcc-s06", "tokens.sent") < recompact.replay(codex, ["lcc-s06"]).total("lcc-s06", "tokens.sent")
 
 
+def test_values_may_be_written_as_python_has_them(codex):
+    numpy = pytest.importorskip("numpy")
+
+    def same(one, other):
+        return recompact.replay(codex, "lcc-s06", **one).summary == recompact.replay(codex, "lcc-s06", **other).summary
+
+    assert same({"set": {"micro.keep_recent_results": 1}}, {"set": ["micro.keep_recent_results=1"]})
+    assert same({"set": "micro.keep_recent_results=1"}, {"set": ["micro.keep_recent_results=1"]})
+    assert not same({"set": {"micro.keep_recent_results": 1}}, {})
+    assert same({"window": 2e4}, {"window": 20_000}) and same({"window": numpy.int64(20_000)}, {"window": 20_000})
+    assert not same({"window": 2e4}, {})
+    assert same({"since": datetime.date(2020, 1, 2)}, {"since": "2020-01-02"})
+    found = recompact.sweep(codex, "lcc-s06", set={"micro.keep_recent_results": [1, 3]}, where="kept.hit > 0", minimize="cost.ratio")
+    assert len(found.configurations) == 2
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
         ({"windw": 1}, TypeError, "there is no setting `windw`; did you mean `window`?"),
+        ({"window": 0}, recompact.RecompactError, "0 tokens"),
+        ({"progress": "yes"}, TypeError, "progress: True, False, None or a function is needed, not 'yes'"),
         ({"window": "abc"}, recompact.RecompactError, "window: `abc` is not a size"),
         ({"window": object()}, TypeError, "window: a text, a number, a bool, a list or a dict is needed, not object"),
         ({"thinking": "some"}, recompact.RecompactError, "thinking: unknown variant `some`"),

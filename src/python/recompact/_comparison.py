@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import _native
-from ._policies import Policy, list_of_policies
-from ._settings import Settings, takes
+from ._policies import OnError, Policy, given
+from ._settings import Settings, natural, takes
 from ._watching import Paths, Progress, list_of, warn, watching
 from .policy import Message
 
@@ -50,23 +50,23 @@ def compare(
     other: Policy,
     *,
     allow_programs: bool = False,
+    on_error: OnError = "raise",
     jobs: int | None = None,
     progress: bool | Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Comparison:
     """Compares the requests of two policies, block by block: the test that code which you moved or changed does what it did.
 
-    The arguments are those of `replay`. Messages with one role that follow each other count as one message, as to a provider. A session
-    that a policy does not answer is left out with a warning.
+    The arguments are those of `replay`. Messages with one role that follow each other count as one message, as to a provider.
 
     >>> import recompact
     >>> comparison = recompact.compare("fixtures/transcripts/codex", "lcc-s06", lambda request: None)
     >>> bool(comparison), comparison.requests, comparison.differences[0].call
     (False, 93, 4)
     """
-    named, functions = list_of_policies([one, other])
+    compared = given([one, other], allow_programs, on_error)
     with watching(progress) as shown:
-        found, skipped = _native.compare(list_of(paths), named, functions, dict(settings), allow_programs, (jobs, shown))
+        found, skipped = _native.compare(list_of(paths), compared, natural(settings), (jobs, shown))
     warn(skipped)
     conversations, requests, differences = found
     return Comparison(conversations, requests, [Difference(*difference) for difference in differences])

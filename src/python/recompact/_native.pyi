@@ -31,24 +31,22 @@ class StudyResults:
 _Watch = tuple[int | None, Callable[[int, int, int], Any] | None]
 _Skipped = dict[str, Sequence[str]]
 
+_Policies = tuple[Sequence[Any], Mapping[str, Callable[[], Callable[[bytes], str]]], bool, bool]
+
 def run(arguments: Sequence[str]) -> int: ...
 def known_settings() -> tuple[list[str], list[str]]: ...
 def policy_toml(policy: Any) -> str: ...
 def load(path: str) -> StudyResults: ...
 def replay(
     paths: Sequence[str],
-    policies: Sequence[Any],
-    functions: Mapping[str, Callable[[], Callable[[bytes], str]]],
+    policies: _Policies,
     settings: Mapping[str, Any],
-    allow_programs: bool,
     watch: _Watch,
 ) -> tuple[StudyResults, _Skipped]: ...
 def compare(
     paths: Sequence[str],
-    policies: Sequence[Any],
-    functions: Mapping[str, Callable[[], Callable[[bytes], str]]],
+    policies: _Policies,
     settings: Mapping[str, Any],
-    allow_programs: bool,
     watch: _Watch,
 ) -> tuple[tuple[int, int, list[tuple[str, str, int, list[Any], list[Any]]]], _Skipped]: ...
 def sweep(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Union
+from typing import Any, Literal, Union, get_args
 
 from . import _native
 from .policy import Function, function
@@ -14,6 +14,19 @@ Policy = Union[str, "os.PathLike[str]", Mapping[str, Any], Function, Callable[..
 
 #: One policy, or several.
 Policies = Union[Policy, Iterable[Policy]]
+
+
+#: What a failing policy does: its exception ends the call, or its session is left out, for every policy.
+OnError = Literal["raise", "skip"]
+
+
+def given(
+    policies: Policies, allow_programs: bool, on_error: OnError
+) -> tuple[list[Any], dict[str, Callable[[], Callable[[bytes], str]]], bool, bool]:
+    """Returns what a call says of its policies."""
+    if on_error not in get_args(OnError):
+        raise ValueError(f"on_error: write 'raise' or 'skip', not {on_error!r}")
+    return (*list_of_policies(policies), allow_programs, on_error == "skip")
 
 
 def list_of_policies(policies: Policies) -> tuple[list[Any], dict[str, Callable[[], Callable[[bytes], str]]]]:

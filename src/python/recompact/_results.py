@@ -106,8 +106,8 @@ class Results(Printable):
 
     @property
     def configurations(self) -> list[dict[str, Any]]:
-        """A dict for each configuration of a sweep."""
-        return self._native.rows("configurations", False)
+        """A dict for each configuration of a sweep; a replay has none."""
+        return self._native.rows("configurations", False) if self._native.is_sweep else []
 
     @property
     def columns(self) -> list[Column]:
@@ -132,7 +132,10 @@ class Results(Printable):
         return None if verdict is None else json.loads(verdict)
 
     def total(self, policy: str, column: str) -> float | None:
-        """Returns a policy's value of a column over all conversations."""
+        """Returns a policy's value of a column over all conversations; None if it has no value there.
+
+        Raises `KeyError` if the results have no such policy or no such column.
+        """
         return self._native.total(policy, column)
 
     def to_pandas(self, table: str | None = None, *, oracles: bool = False) -> pandas.DataFrame:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from os import PathLike
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, Union
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: One text, or several.
+Texts = Union[str, Sequence[str]]
 
 
 class Settings(TypedDict, total=False):
     """What is replayed, how, and what the results list. Every setting may be left out."""
 
-    #: Changes of single settings by the id of their layer: `"micro.keep_recent_results=5"`. A sweep takes several values too:
+    #: Changes of single settings by the id of their layer: `{"micro.keep_recent_results": 5}`, `"micro.keep_recent_results=5"`, or a
+    #: list of such texts. A sweep takes several values too: `{"micro.keep_recent_results": [1, 3, 5]}`,
     #: `"micro.keep_recent_results=1..5"`.
-    set: Sequence[str]
+    set: Mapping[str, Any] | Texts
     #: The policy that `tokens.saved` and `cost.ratio` compare with; default: keep-all.
     baseline: str
     #: Summarizer, or several to compare: `extract`, `stub:TOKENS`, `fixed:TEXT`, `failing`, `command:PROGRAM`; default: extract.
@@ -27,7 +33,7 @@ class Settings(TypedDict, total=False):
     #: Extra fields of every request to a model, such as `{"temperature": 0}`.
     param: Mapping[str, Any]
     #: Context window, in tokens; default: the transcript's, else the policy's, else 200000.
-    window: int | str
+    window: float | str
     #: Tokens of system prompt and tools in every request; default: taken from the first recorded usage.
     overhead: int
     #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: own.
@@ -62,10 +68,10 @@ class Settings(TypedDict, total=False):
     strict: bool
     #: Largest transcript to read, decompressed: `"2GB"`; default: 1 GiB.
     max_file: int | str
-    #: First day of the conversations, in UTC: `"2026-10-01"`.
-    since: str
+    #: First day of the conversations, in UTC: `"2026-10-01"`, or a date.
+    since: str | date
     #: Last day of the conversations, in UTC.
-    until: str
+    until: str | date
     #: Part of the path of the working directory.
     project: str
     #: Part of the name of a model.
@@ -80,14 +86,20 @@ class SearchSettings(TypedDict, total=False):
     #: Number of configurations to try, spread evenly; default: all.
     sample: int
     #: Conditions on totals: `"kept.hard <= 2%"`.
-    where: Sequence[str]
+    where: Texts
     #: Columns to minimize; default: cost.ratio.
-    minimize: Sequence[str]
+    minimize: Texts
     #: Columns to maximize; default: kept.hit.
-    maximize: Sequence[str]
+    maximize: Texts
     #: Share of the sessions to hold out; default: 0.3, or 0 with fewer than 10 sessions.
     holdout: float
 
+
+#: The settings that are lists of texts.
+LISTS = ("set", "where", "minimize", "maximize")
+
+#: The settings that are whole numbers, also if they are written as `8e4`.
+WHOLE = ("replicates", "window", "overhead", "seed", "misses", "breaks", "newest", "sample", "max_file")
 
 #: The settings that say which transcripts are read, and how.
 READING = ("format", "branches", "strict", "max_file", "since", "until", "project", "model", "newest")
@@ -108,12 +120,37 @@ def takes(*names: str) -> Callable[[Function], Function]:
     return shown
 
 
+def natural(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings in the form of a policy file: lists of texts, whole numbers, days as texts."""
+    return {name: _natural(name, value) for name, value in settings.items()}
+
+
+def _natural(name: str, value: Any) -> Any:
+    if name == "set" and isinstance(value, Mapping):
+        return [f"{setting}={_values(values)}" for setting, values in value.items()]
+    if name in LISTS and isinstance(value, str):
+        return [value]
+    if isinstance(value, date):
+        return f"{value:%Y-%m-%d}"
+    if name in WHOLE and isinstance(value, float) and value.is_integer():
+        return int(value)
+    # The integers of numpy.
+    return operator.index(value) if hasattr(value, "__index__") and not isinstance(value, int) else value
+
+
+def _values(values: Any) -> str:
+    """Returns one value or several as they are written behind the `=` of a setting."""
+    if isinstance(values, bool):
+        return "true" if values else "false"
+    return ",".join(map(_values, values)) if isinstance(values, (list, tuple, range)) else str(values)
+
+
 def only(names: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns settings of a function that takes only some; another one would be ignored, so it is an error."""
     for name in settings:
         if name in Settings.__annotations__ and name not in names:
             raise TypeError(f"the setting `{name}` has no effect here; those that have: {', '.join(names)}")
-    return dict(settings)
+    return natural(settings)
 
 
 def split(settings: Mapping[str, Any], known: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from . import _native
-from ._policies import Policies, list_of_policies
+from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
-from ._settings import SearchSettings, Settings, split, takes
+from ._settings import SearchSettings, Settings, natural, split, takes
 from ._watching import Paths, Progress, list_of, warn, watching
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def replay(
     policies: Policies = (),
     *,
     allow_programs: bool = False,
+    on_error: OnError = "raise",
     jobs: int | None = None,
     progress: bool | Progress | None = None,
     **settings: Unpack[Settings],
@@ -35,7 +36,9 @@ def replay(
     a policy file names is started with `allow_programs` only. `Settings` describes all further arguments, `jobs` is the number of
     threads, and `progress` shows or hides the progress bar, or is called with it.
 
-    What cannot be read is left out with a `RecompactWarning`; `strict=True` makes it an error. Ctrl-C stops the replay.
+    What cannot be read is left out with a `RecompactWarning`; `strict=True` makes it an error. If a policy fails, so does the replay: a
+    `RecompactError` names the session and the call, and its `__cause__` is the exception of the function. With `on_error="skip"` the
+    session is left out with a warning, for every policy: what is left may be easier than what failed. Ctrl-C stops the replay.
 
     >>> import recompact
     >>> mine = '''
@@ -51,9 +54,9 @@ def replay(
 
     Raises `RecompactError` with what is wrong, where, and what to do.
     """
-    named, functions = list_of_policies(policies)
+    replayed = given(policies, allow_programs, on_error)
     with watching(progress) as shown:
-        native, skipped = _native.replay(list_of(paths), named, functions, dict(settings), allow_programs, (jobs, shown))
+        native, skipped = _native.replay(list_of(paths), replayed, natural(settings), (jobs, shown))
     warn(skipped)
     return Results(native)
 
@@ -79,7 +82,7 @@ def sweep(
     >>> found.recommended.policy
     'lcc-s06 micro.keep_recent_results=1'
     """
-    search, study = split(settings, tuple(SearchSettings.__annotations__))
+    search, study = split(natural(settings), tuple(SearchSettings.__annotations__))
     named, functions = list_of_policies(policies)
     if functions:
         raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")

@@ -37,6 +37,8 @@ def watching(progress: bool | Progress | None) -> Iterator[Progress | None]:
     if callable(progress):
         yield progress
         return
+    if progress is not None and not isinstance(progress, bool):
+        raise TypeError(f"progress: True, False, None or a function is needed, not {progress!r}")
     is_seen = sys.stderr is not None and sys.stderr.isatty() or "ipykernel" in sys.modules
     if progress is False or (progress is None and not is_seen):
         yield None
