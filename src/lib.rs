@@ -144,7 +144,7 @@
 //!
 //! # Extension points
 //!
-//! To add a member, write one file, its `mod` line and one row in a `const` table. `CONTRIBUTING.md` lists what else each
+//! To add a member, write one file, its `mod` line and one row in a `const` table. `.github/CONTRIBUTING.md` lists what else each
 //! kind of member needs.
 //!
 //! | to add | table |

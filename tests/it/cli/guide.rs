@@ -102,7 +102,7 @@ fn every_reference_leads_to_a_page() {
 fn every_source_that_a_page_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let named = pattern("`((?:src|tests|fixtures|benches)/[^`]*)`");
-    let contributing = fs::read_to_string(root.join("CONTRIBUTING.md")).expect("the page for contributors");
+    let contributing = fs::read_to_string(root.join(".github/CONTRIBUTING.md")).expect("the page for contributors");
     let texts = PAGES.iter().map(|page| (page.name, page.source)).chain([("CONTRIBUTING", &*contributing)]);
     // `src/pool.rs` is the file of invented examples.
     let is_example = |path: &String| path.contains("NAME") || path == "src/pool.rs";
