@@ -4,6 +4,8 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use super::Cli;
 
+// Each option names its heading: `next_help_heading` would also apply to every option that follows.
+
 /// Which files are read, and how.
 pub const READING: &str = "Reading";
 /// How tokens are counted and requests are priced.

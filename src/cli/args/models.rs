@@ -15,8 +15,6 @@ use crate::cli::help::MODELS;
 use crate::cli::input::at_least_one;
 use crate::cli::interrupt;
 
-/// The heading of these options in `--help`. Each option names it: `next_help_heading` would also apply to every option that follows.
-
 #[derive(Args)]
 pub struct ModelArgs {
     /// Base URL for models that do not name one (openai:MODEL@URL) [default: the provider's]

@@ -10,8 +10,6 @@ use recompact::util::text::{plural, were};
 use crate::cli::help::PROGRAMS;
 use crate::cli::output;
 
-/// The heading of these options in `--help`.
-
 #[derive(Args)]
 pub struct ProgramArgs {
     /// Start the programs that policy files and suites name; a policy typed as NAME=command:PROGRAM needs no permission

@@ -87,7 +87,7 @@ struct Stake {
     warnings: usize,
 }
 
-/// A line for each kind of which there are errors or warnings of these policies; of all policies, if none is named.
+/// A line for each kind of finding with errors or warnings. Only findings of these policies count; without a policy, all count.
 fn wrong(results: &Results, policies: &BTreeSet<&str>) -> Vec<Prose> {
     let is_of =
         |finding: &&Finding| policies.is_empty() || finding.policy.as_deref().is_none_or(|policy| policies.contains(policy));
@@ -146,7 +146,7 @@ impl Stake {
     }
 }
 
-/// The kind of which the results know what it costs.
+/// The only kind of finding whose cost is in the results.
 const PREFIX_BREAK: &str = "prefix_break";
 
 /// Whether a name of an advice is a setting or a layer: `cut = "batch"`, `persist`.
