@@ -12,18 +12,26 @@ struct TurnSoFar {
     /// Index of the first message.
     start: usize,
     has_calls: bool,
+    has_results: bool,
 }
 
 impl Turns {
-    /// Returns the index where checking must start again: the assistant turn whose results may have changed, at most two turns back.
-    /// An assistant turn without calls has no results.
+    /// Returns the index where checking must start again: the assistant turn whose results may have changed, at most two turns back. An
+    /// assistant turn without calls has no results. Behind one, a user turn that has no results yet can be continued: every result in
+    /// it is without a call, whatever is before it in the turn.
     pub fn rescan_start(&self, messages: &[ContextMessage], changed: usize) -> usize {
-        let mut at = changed.min(messages.len());
-        for role in [Role::User, Role::Assistant] {
-            let before = at.checked_sub(1).filter(|before| messages[*before].role == role).map(|before| self.0[before]);
-            at = before.filter(|turn| role == Role::User || turn.has_calls).map_or(at, |turn| turn.start);
+        let changed = changed.min(messages.len());
+        let turn_before = |at: usize, role: Role| {
+            let before = at.checked_sub(1).filter(|before| messages[*before].role == role);
+            before.map(|before| self.0[before])
+        };
+        let user = turn_before(changed, Role::User);
+        let user_start = user.map_or(changed, |turn| turn.start);
+        match turn_before(user_start, Role::Assistant) {
+            Some(assistant) if assistant.has_calls => assistant.start,
+            _ if user.is_some_and(|turn| turn.has_results) => user_start,
+            _ => changed,
         }
-        at
     }
 
     /// Takes in the messages from the first that changed.
@@ -31,9 +39,15 @@ impl Turns {
         self.0.truncate(changed);
         for (at, message) in messages.iter().enumerate().skip(self.0.len()) {
             let continued = self.0.last().copied().filter(|_| messages[at - 1].role == message.role);
-            let TurnSoFar { start, has_calls } = continued.unwrap_or(TurnSoFar { start: at, has_calls: false });
-            let calls = || message.blocks.iter().any(|id| matches!(block(*id).kind, BlockKind::ToolUse(_)));
-            self.0.push(TurnSoFar { start, has_calls: has_calls || calls() });
+            let mut turn = continued.unwrap_or(TurnSoFar { start: at, has_calls: false, has_results: false });
+            for id in &message.blocks {
+                match block(*id).kind {
+                    BlockKind::ToolUse(_) => turn.has_calls = true,
+                    BlockKind::ToolResult(_) => turn.has_results = true,
+                    _ => {}
+                }
+            }
+            self.0.push(turn);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use crate::engine::context::{Cause, Change, ChangeKind, FaultKind};
 use crate::engine::journal::{Request, RequestCursor, SentBlock};
 use crate::findings::Level;
@@ -17,6 +19,7 @@ pub(in crate::findings) fn misshapen_requests(replay: &ReplayView) -> Vec<Detect
         came_with: came_with(replay.conversation, replay.journal),
         summaries: BTreeSet::new(),
         reported_summaries: BTreeSet::new(),
+        sent: FxHashMap::default(),
         split: BTreeMap::new(),
         split_responses: BTreeSet::new(),
     };
@@ -25,7 +28,8 @@ pub(in crate::findings) fn misshapen_requests(replay: &ReplayView) -> Vec<Detect
     for request in &replay.journal.requests {
         cursor.advance(request);
         detections.extend(detector.two_summaries(request, cursor.blocks()));
-        detector.find_split_responses(request, cursor.blocks());
+        detector.follow(&cursor);
+        detector.find_split_responses(request);
     }
     detections.extend(detector.split.iter().map(|((fault, cause), group)| group.detection(replay, fault, *cause)));
     detections
@@ -53,6 +57,8 @@ struct ShapeDetector<'r, 'a> {
     replay: &'r ReplayView<'a>,
     /// Index of the conversation message that each block came with.
     came_with: Vec<Option<usize>>,
+    /// What the current request has of each response, by its index among the messages of the conversation.
+    sent: FxHashMap<usize, Vec<BlockId>>,
     summaries: BTreeSet<BlockId>,
     /// Summaries that were reported because they follow another one.
     reported_summaries: BTreeSet<BlockId>,
@@ -87,8 +93,28 @@ impl ShapeDetector<'_, '_> {
         Some(detection.with("fault", "two summaries in a row").with("cause", replay.cause(*cause)))
     }
 
+    /// Takes in what the next request has of each response. What is removed was the end of the request before, and of each response in it.
+    fn follow(&mut self, cursor: &RequestCursor) {
+        for sent in cursor.removed() {
+            if let Some(blocks) = self.sent_of(sent.block) {
+                blocks.pop();
+            }
+        }
+        for sent in cursor.added() {
+            if let Some(blocks) = self.sent_of(sent.block) {
+                blocks.push(sent.block);
+            }
+        }
+    }
+
+    /// The blocks that the current request has of the response that a block came with; `None` if it came with none.
+    fn sent_of(&mut self, block: BlockId) -> Option<&mut Vec<BlockId>> {
+        let response = self.came_with[block.index()].filter(|at| self.is_response(*at))?;
+        Some(self.sent.entry(response).or_default())
+    }
+
     /// Finds responses from which an edit removed a part that the rest needs, but for those for which the request is refused.
-    fn find_split_responses(&mut self, request: &Request, blocks: &[SentBlock]) {
+    fn find_split_responses(&mut self, request: &Request) {
         let replay = self.replay;
         let refused = request.faults.appended.iter().filter(|fault| fault.kind == FaultKind::ThinkingChanged);
         self.split_responses.extend(refused.filter_map(|fault| self.came_with[fault.block.index()]));
@@ -99,17 +125,8 @@ impl ShapeDetector<'_, '_> {
                 removed.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(block).kind);
             }
         }
-        let mut remaining: BTreeMap<usize, Vec<BlockId>> = BTreeMap::new();
-        if !removed.is_empty() {
-            for sent in blocks {
-                let response = self.came_with[sent.block.index()].filter(|response| removed.contains_key(response));
-                if let Some(response) = response {
-                    remaining.entry(response).or_default().push(sent.block);
-                }
-            }
-        }
-        for (response, remaining) in &remaining {
-            let (removed, cause) = &removed[response];
+        for (response, (removed, cause)) in &removed {
+            let Some(remaining) = self.sent.get(response).filter(|remaining| !remaining.is_empty()) else { continue };
             let kinds: Vec<BlockKind> = remaining.iter().map(|block| replay.block(*block).kind).collect();
             let uses = |kinds: &[BlockKind]| kinds.iter().any(|kind| matches!(kind, BlockKind::ToolUse(_)));
             let fault = match () {
