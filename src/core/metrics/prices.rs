@@ -14,6 +14,7 @@ mod load;
 mod names;
 mod page;
 mod quote;
+mod snapshot;
 mod window;
 
 use std::collections::{HashMap, HashSet};
@@ -26,7 +27,6 @@ pub use names::lookup_keys;
 pub use quote::{Quote, RATIOS};
 
 use crate::metrics::prompt_cache::Provider;
-use crate::text::inflate::inflate;
 use crate::transcript::conversation::Service;
 
 /// Prices in USD per million tokens.
@@ -90,18 +90,27 @@ pub struct Prices {
 enum Fallback {
     #[default]
     Nothing,
-    /// LiteLLM's table. It is large, so it is read only when it is needed.
+    /// LiteLLM's table. It is large, so only what is needed of it is read.
     Snapshot,
     /// The project's own list, and behind it the snapshot.
     BuiltIn,
 }
 
 impl Fallback {
+    /// Returns the whole list.
     fn list(self) -> Option<&'static Prices> {
         match self {
             Self::Nothing => None,
-            Self::Snapshot => Some(snapshot()),
+            Self::Snapshot => Some(snapshot::whole()),
             Self::BuiltIn => Some(built_in()),
+        }
+    }
+
+    /// Returns the list, or the part of it that has what these models cost. An entry of a part may have more names than in the list.
+    fn list_with(self, keys: &[String]) -> Option<&'static Prices> {
+        match self {
+            Self::Snapshot => keys.iter().find_map(|key| snapshot::part(key)),
+            Self::Nothing | Self::BuiltIn => self.list(),
         }
     }
 }
@@ -113,17 +122,6 @@ fn built_in() -> &'static Prices {
         Prices { fallback: Fallback::Snapshot, ..list }
     });
     &LIST
-}
-
-/// `prices/snapshot.json`, deflated.
-const DEFLATED_SNAPSHOT: &[u8] = include_bytes!("prices/snapshot.deflate");
-
-fn snapshot() -> &'static Prices {
-    static TABLE: LazyLock<Prices> = LazyLock::new(|| {
-        let json = String::from_utf8(inflate(DEFLATED_SNAPSHOT)).expect("the snapshot is UTF-8");
-        Prices::parse(&json, "the built-in snapshot").expect("it is part of the program, and a test parses it")
-    });
-    &TABLE
 }
 
 impl Prices {
@@ -152,7 +150,7 @@ impl Prices {
             return (quote, Vec::new());
         }
         let keys = names::lookup_keys(model.unwrap_or_default());
-        for list in std::iter::successors(Some(self), |list| list.fallback.list()) {
+        for list in std::iter::successors(Some(self), |list| list.fallback.list_with(&keys)) {
             let Some((other, _)) = keys.iter().find_map(|key| list.find(key, time)) else { continue };
             quote.factors = if quote.factors.is_empty() { other.factors } else { quote.factors };
             quote.web_searches = quote.web_searches.or(other.web_searches);
@@ -167,7 +165,7 @@ impl Prices {
         {
             return found.map(|(quote, _)| quote);
         }
-        let fallback = self.fallback.list().and_then(|list| list.find_model(keys, time));
+        let fallback = self.fallback.list_with(keys).and_then(|list| list.find_model(keys, time));
         match (found, fallback) {
             (Some((_, true)), Some(fallback)) => Some(fallback),
             (Some((quote, _)), fallback) => {

@@ -20,7 +20,7 @@ impl Prices {
     fn known_entries(&self, keys: &[String]) -> Vec<&PriceEntry> {
         match keys.iter().find_map(|key| self.positions.get(key)) {
             Some(positions) => positions.iter().map(|(entry, _)| &self.entries[*entry]).collect(),
-            None => self.fallback.list().map_or_else(Vec::new, |list| list.known_entries(keys)),
+            None => self.fallback.list_with(keys).map_or_else(Vec::new, |list| list.known_entries(keys)),
         }
     }
 }

@@ -144,7 +144,7 @@ fn add_plain_names(entries: &mut [PriceEntry], table: &Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::prices::DEFLATED_SNAPSHOT;
+    use crate::metrics::prices::snapshot::DEFLATED;
     use crate::text::inflate::inflate;
 
     const TABLE: &str = r#"{
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn built_in_snapshot_loads() {
         let json = include_str!("snapshot.json");
-        assert!(inflate(DEFLATED_SNAPSHOT) == json.as_bytes(), "`.ci/update-prices` writes both files");
+        assert!(inflate(DEFLATED) == json.as_bytes(), "`.ci/update-prices` writes both files");
         let prices = Prices::parse(json, "snapshot").unwrap_or_else(|error| panic!("{error}"));
         assert!(prices.entries.len() > 3_000);
         assert!(prices.entries.iter().all(|entry| entry.source.as_deref().is_some_and(|source| source.starts_with("litellm "))));
