@@ -105,7 +105,7 @@ impl<T> Processed<T> {
     /// Leaves out a transcript because of an error. The message may show several lines that a program wrote; tables have one.
     fn fail(&mut self, path: &str, why: String) {
         self.coverage.leave_out(path, in_one_line(&why));
-        self.errors.push(LeftOut { path: path.to_owned(), why });
+        self.errors.push(LeftOut { path: path.to_owned(), why, unanswered: false });
     }
 
     /// What went wrong with each transcript. Further lines, which a program wrote, are shown once.
@@ -135,15 +135,17 @@ impl<T> Processed<T> {
         Err(RunError::Input(self.error_lines().chain([why]).collect()))
     }
 
-    /// Removes results without content. `reason` returns the path of their transcript and the reason. If the run was stopped, that is
-    /// the reason.
+    /// Removes results without content, because a policy or a summarizer gave no answer. `reason` returns the path of their transcript and
+    /// the reason. If the run was stopped, that is the reason.
     pub fn without(mut self, reason: impl Fn(&T) -> Option<(&str, &str)>) -> Self {
         let (empty, results): (Vec<T>, Vec<T>) = self.results.into_iter().partition(|result| reason(result).is_some());
         self.results = Vec::new();
         if self.is_stopped {
             self.left += empty.len();
         } else {
+            let begin = self.coverage.left_out.len();
             empty.iter().filter_map(reason).for_each(|(path, why)| self.fail(path, why.to_owned()));
+            self.coverage.left_out[begin..].iter_mut().for_each(|left_out| left_out.unanswered = true);
         }
         Self { results, ..self }
     }

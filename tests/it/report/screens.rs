@@ -282,7 +282,7 @@ fn screen_has_at_most_forty_lines() {
     let policies = (0..60).map(|number| policy(&format!("policy-{number}"), 0.5 + 0.01 * f64::from(number), None, 0.9, 0.0));
     let mut results = results(25, &policies.collect::<Vec<_>>());
     results.coverage.found = 90;
-    results.coverage.leave_out("a.jsonl", LeftOut { path: "a".into(), why: "b".into() }.why);
+    results.coverage.leave_out("a.jsonl", "b");
     results.notes = vec![ResultNote { path: "runs/1.jsonl".into(), line: Some(1), what: "x ".repeat(300) }; 9];
     results.misses = vec![MissRow { policy: "policy-0".into(), ..MissRow::default() }];
     let screen = shown("table", &results, &layout(100));
@@ -290,6 +290,20 @@ fn screen_has_at_most_forty_lines() {
     assert!(screen.contains("more rows: --show policies\n"), "{screen}");
     let first: Vec<&str> = screen.lines().take(5).collect();
     assert!(first.join(" ").contains("The best of these, `policy-0`, costs 50% less"), "{screen}");
+}
+
+/// What a policy could not do may be the harder part.
+#[test]
+fn sessions_that_a_policy_did_not_answer_are_a_remark() {
+    let mut results = results(20, &many());
+    results.coverage.found = 23;
+    let left_out =
+        |path: &str, unanswered| LeftOut { path: path.into(), why: "call 3: the program of p: it ended".into(), unanswered };
+    results.coverage.left_out = vec![left_out("a.jsonl", true), left_out("b.jsonl", true), left_out("c.jsonl", false)];
+    let screen = shown("table", &results, &layout(200));
+    let remark = "only 20 of 23 transcripts are in these results; 2 are left out for every policy because one gave no answer, and the \
+                  rest may be easier";
+    assert!(screen.split_whitespace().collect::<Vec<_>>().join(" ").contains(remark), "{screen}");
 }
 
 #[test]

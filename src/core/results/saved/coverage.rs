@@ -20,6 +20,9 @@ pub struct Coverage {
 pub struct LeftOut {
     pub path: String,
     pub why: String,
+    /// Whether it was read, and a policy or a summarizer gave no answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
 }
 
 impl Coverage {
@@ -57,9 +60,14 @@ impl Coverage {
         Self { found: read.found, left_out: read.left_out.into_iter().chain(self.left_out).collect() }
     }
 
+    /// Number of transcripts that are left out because a policy or a summarizer gave no answer.
+    pub fn unanswered(&self) -> usize {
+        self.left_out.iter().filter(|left_out| left_out.unanswered).count()
+    }
+
     /// Leaves out another transcript.
     pub fn leave_out(&mut self, path: &str, why: impl Into<String>) {
-        self.left_out.push(LeftOut { path: path.to_owned(), why: why.into() });
+        self.left_out.push(LeftOut { path: path.to_owned(), why: why.into(), unanswered: false });
     }
 }
 

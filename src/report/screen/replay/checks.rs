@@ -59,7 +59,15 @@ fn stopped(results: &Results) -> Option<Prose> {
 }
 
 fn left_out(results: &Results) -> Option<Prose> {
-    (!results.coverage.is_complete()).then(|| Prose::new(format!("only {} in these results", results.coverage.line_are())))
+    let coverage = &results.coverage;
+    let unanswered = match coverage.unanswered() {
+        0 => String::new(),
+        count => format!(
+            "; {} left out for every policy because one gave no answer, and the rest may be easier",
+            if count == 1 { "1 is".to_owned() } else { format!("{count} are") }
+        ),
+    };
+    (!coverage.is_complete()).then(|| Prose::new(format!("only {} in these results{unanswered}", coverage.line_are())))
 }
 
 fn malformed(verdict: &Verdict) -> Option<Prose> {
