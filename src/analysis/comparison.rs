@@ -82,6 +82,13 @@ impl Comparison {
     }
 }
 
+/// Returns the messages of a request as they are sent, as Anthropic's Messages API has them.
+pub fn sent_messages(context: &Context) -> Vec<Value> {
+    let mut contents = Contents::default();
+    let parts = contents.parts(context, &mut HashMap::new());
+    contents.messages(&parts)
+}
+
 impl Contents {
     /// Returns the parts of a request. `recorded` remembers those of the recording, which are in many requests.
     fn parts(&mut self, context: &Context, recorded: &mut HashMap<BlockId, usize>) -> Vec<Part> {

@@ -2,12 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::Value;
+
+use super::Error;
+use super::comparison::sent_messages;
 use super::secrets::Secrets;
 use super::study::{Study, unanswered_message};
 use crate::engine::context::{Cause, Context};
 use crate::engine::journal::Request;
 use crate::engine::policy::Policy;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
+use crate::util::ValueError;
+use crate::util::text::did_you_mean;
 
 pub use crate::results::request::{PartState, ShownPart, ShownRequest};
 
@@ -15,6 +21,55 @@ pub use crate::results::request::{PartState, ShownPart, ShownRequest};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unanswered(String);
+
+/// Which request of a transcript is shown.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Name of the conversation; without it, the one with the most calls.
+    pub conversation: Option<String>,
+    /// Number of the call, from 1; without it, the last one.
+    pub call: Option<usize>,
+}
+
+impl Wanted {
+    /// Returns the conversation.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none of this name.
+    pub fn conversation<'c>(&self, conversations: &'c [Conversation]) -> Result<&'c Conversation, ValueError> {
+        let Some(name) = &self.conversation else {
+            let longest = conversations.iter().max_by_key(|conversation| conversation.calls.len());
+            return longest.ok_or_else(|| ValueError::new("the transcript holds no conversation"));
+        };
+        let names: Vec<&str> = conversations.iter().map(|conversation| conversation.name.as_str()).collect();
+        let found = conversations.iter().find(|conversation| conversation.name == *name);
+        let missing = || ValueError::new(format!("--conversation {name}: there is none{}", did_you_mean(name, &names)));
+        found.ok_or_else(missing)
+    }
+
+    /// Shows the request under a policy, and the one before it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such call, and as [`show`].
+    pub fn show(
+        &self,
+        study: &Study,
+        transcript: &str,
+        conversation: &Conversation,
+        policy: &Policy,
+    ) -> Result<(ShownRequest, Option<ShownRequest>), Error> {
+        let calls = conversation.calls.len();
+        let call = self.call.unwrap_or(calls);
+        let missing = || {
+            let name = &conversation.name;
+            ValueError::new(format!("{transcript}: {name} has no request of call {call}; it has {calls} calls"))
+        };
+        let shown = show(study, transcript, conversation, policy, call.checked_sub(1).ok_or_else(missing)?)?;
+        Ok(shown.ok_or_else(missing)?)
+    }
+}
 
 /// Shows the request of a call, from 0, and the one before it. `None` if the replay has no such call.
 ///
@@ -50,6 +105,7 @@ pub fn show(
             overflows: request.failed,
             parts: parts.list(conversation.calls[request.call].response),
             compared_with: None,
+            sent: if request.call == call { sent_messages(context) } else { Vec::new() },
         };
         *(if request.call == call { &mut shown } else { &mut before }) = Some(of_call);
     };
@@ -59,6 +115,7 @@ pub fn show(
         None => {
             let hidden = |mut request: ShownRequest| {
                 request.parts.iter_mut().for_each(|part| hide(prepared.secrets(), part));
+                request.sent.iter_mut().for_each(|message| hide_in(prepared.secrets(), message));
                 request
             };
             Ok(shown.map(|shown| (hidden(shown), before.map(hidden))))
@@ -69,6 +126,15 @@ pub fn show(
 fn hide(secrets: &Secrets, part: &mut ShownPart) {
     for text in [&mut part.text].into_iter().chain(&mut part.recorded) {
         *text = secrets.hidden(text);
+    }
+}
+
+fn hide_in(secrets: &Secrets, value: &mut Value) {
+    match value {
+        Value::String(text) => *text = secrets.hidden(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| hide_in(secrets, value)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| hide_in(secrets, value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod args;
 mod captured;
 pub(crate) mod commands;
 pub(crate) mod defaults;
-mod error;
+pub(crate) mod error;
 mod file_uses;
 mod help;
 mod input;

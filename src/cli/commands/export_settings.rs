@@ -1,6 +1,6 @@
 //! `recompact export-settings`: the numbers of a policy as the configuration of a harness.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::StringValueParser;
@@ -8,9 +8,10 @@ use recompact::analysis::export::{
     ExportError, ExportRequest, Exported, Target, export, export_nothing, target_names, targets, targets_of,
 };
 use recompact::analysis::recommended::{Recommended, RecommendedPolicy, recommended};
-use recompact::analysis::spec::{PolicySource, StudySpec};
+use recompact::analysis::spec::{PolicySource, PolicySpec, StudySpec};
 use recompact::engine::policy::{Policy, SessionsWindow, Setting, Tuning, preset};
 use recompact::engine::size::parse_tokens;
+use recompact::results::saved::Results;
 use recompact::util::text::{plural, wrap};
 
 use crate::cli::args::settings::setting;
@@ -28,30 +29,30 @@ pub struct ExportSettings {
     /// without it, all are listed
     #[arg(long = "for", value_name = "HARNESS", hide_possible_values = true,
         value_parser = suggesting(target_names, StringValueParser::new()))]
-    harness: Option<String>,
+    pub harness: Option<String>,
     /// Policy to write: a TOML file, such as `recompact sweep --save` writes, or a preset [default: the preset of the harness]
     #[arg(short, long, value_name = "POLICY", hide_possible_values = true, requires = "harness",
         value_parser = suggesting(|| preset_names().collect(), StringValueParser::new()))]
-    policy: Option<String>,
+    pub policy: Option<String>,
     /// Write what these saved results recommend (`replay` or `sweep` with -o json), for the context window of their sessions; -p
     /// names another of their policies
     #[arg(long, value_name = "RESULTS.json", requires = "harness")]
-    from: Option<PathBuf>,
+    pub from: Option<PathBuf>,
     /// Change a value of the policy by layer id: --set clear.threshold=50k
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true, requires = "harness",
         value_parser = setting(|written: &str| written.parse::<Setting>()))]
-    settings: Vec<Setting>,
+    pub settings: Vec<Setting>,
     /// Context window in tokens, such as 200k, for sizes that depend on it [default: that of the sessions that the policy was tuned on,
     /// else the policy's, else 200000]
     #[arg(long, value_name = "TOKENS", value_parser = parse_tokens, requires = "harness")]
-    window: Option<u64>,
+    pub window: Option<u64>,
     /// Write what the harness can be given, and list the rest in the comment; without it, a policy that the harness cannot do
     /// as a whole is an error
     #[arg(long, requires = "harness")]
-    partial: bool,
+    pub partial: bool,
     /// Write to this file instead of standard output; an existing file is not replaced
     #[arg(long, value_name = "FILE", requires = "harness")]
-    out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
 }
 
 impl ExportSettings {
@@ -67,14 +68,11 @@ impl ExportSettings {
         uses.write("--out", self.out.as_deref());
         uses.check()?;
         let exported = match &self.from {
-            Some(results) => self.export_results(harness, results)?,
-            None => {
-                let named = self.policy_name(harness)?;
-                let spec = StudySpec { policies: vec![named.into()], ..StudySpec::default() };
-                let sources = spec.sources(&CommandResources::default())?;
-                let source = sources.first().ok_or_else(|| Failure::Usage("--policy names no policy".to_owned()))?;
-                self.export(harness, source, (&[], ""))?
+            Some(file) => {
+                let failed = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
+                self.of_results(harness, &saved_results::load(file).map_err(failed)?, failed)?
             }
+            None => self.of_policy(harness, self.policy_name(harness)?.into())?,
         };
         if exported.syntax.comment_prefix().is_none() {
             exported.comment.iter().for_each(|line| output::say(&recompact::report::escape::terminal_lines(line)));
@@ -82,11 +80,16 @@ impl ExportSettings {
         self.write(&exported)
     }
 
-    /// Exports the policy or the answer of saved results.
-    fn export_results(&self, harness: &str, file: &Path) -> Result<Exported, Failure> {
-        let failed = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
-        let results = saved_results::load(file).map_err(failed)?;
-        let recommended = recommended(&results, harness, self.policy.as_deref()).map_err(|error| failed(error.to_string()))?;
+    /// Exports a policy.
+    pub fn of_policy(&self, harness: &str, policy: PolicySpec) -> Result<Exported, Failure> {
+        let sources = StudySpec::new(policy).sources(&CommandResources::default())?;
+        let source = sources.first().ok_or_else(|| Failure::Usage("--policy names no policy".to_owned()))?;
+        self.export(harness, source, (&[], ""))
+    }
+
+    /// Exports the policy or the answer of results. `failed` makes an error of why there is none.
+    pub fn of_results(&self, harness: &str, results: &Results, failed: impl Fn(String) -> Failure) -> Result<Exported, Failure> {
+        let recommended = recommended(results, harness, self.policy.as_deref()).map_err(|error| failed(error.to_string()))?;
         match recommended {
             Recommended::Keep(why) => Ok(export_nothing(harness, &why).map_err(failure)?),
             Recommended::Policy(RecommendedPolicy { name, toml, windows, origin }) => {
@@ -121,7 +124,7 @@ impl ExportSettings {
     }
 
     /// Returns the policy to write: the one that is named, or else the preset of the harness.
-    fn policy_name(&self, harness: &str) -> Result<String, Failure> {
+    pub fn policy_name(&self, harness: &str) -> Result<String, Failure> {
         if let Some(policy) = &self.policy {
             return Ok(policy.clone());
         }

@@ -1,7 +1,8 @@
 //! `recompact show`: one request of a replay as readable text, with what was cleared, moved and summarised beside the original.
 
 use clap::Args;
-use recompact::analysis::show::{ShownRequest, show};
+use recompact::analysis::Error;
+use recompact::analysis::show::{ShownRequest, Wanted};
 use recompact::analysis::spec::Loaded;
 use recompact::analysis::study::Study;
 use recompact::engine::policy::{Policy, RECORDED};
@@ -76,17 +77,15 @@ impl Show {
         transcript: &str,
         conversations: &[Conversation],
     ) -> Result<ShownRequest, Failure> {
-        let conversation = self.chosen(conversations)?;
-        let calls = conversation.calls.len();
-        let call = self.call.unwrap_or(calls);
-        let missing =
-            || Failure::Usage(format!("{transcript}: {} has no request of call {call}; it has {calls} calls", conversation.name));
+        let wanted = Wanted { conversation: self.conversation.clone(), call: self.call };
+        let conversation = wanted.conversation(conversations)?;
         let of = |policy: &Policy| {
-            let shown = show(study, transcript, conversation, policy, call.checked_sub(1).ok_or_else(missing)?);
-            let shown = shown.map_err(|why| Failure::Usage(format!("{transcript}: {why}")))?;
-            shown.ok_or_else(missing)
+            wanted.show(study, transcript, conversation, policy).map_err(|error| match error {
+                Error::Show(why) => Failure::Usage(format!("{transcript}: {why}")),
+                error => Failure::Usage(error.to_string()),
+            })
         };
-        let [first, others @ ..] = policies else { return Err(missing()) };
+        let (first, others) = policies.split_first().expect("the description has a policy");
         let (shown, before) = of(first)?;
         let shown = match others.first() {
             Some(other) => {
@@ -107,21 +106,5 @@ impl Show {
             )));
         }
         Ok(found)
-    }
-
-    fn chosen<'a>(&self, conversations: &'a [Conversation]) -> Result<&'a Conversation, Failure> {
-        let names = || conversations.iter().map(|conversation| conversation.name.as_str()).collect::<Vec<_>>();
-        match &self.conversation {
-            None => conversations
-                .iter()
-                .max_by_key(|conversation| conversation.calls.len())
-                .ok_or_else(|| Failure::Usage("the transcript holds no conversation".to_owned())),
-            Some(name) => conversations.iter().find(|conversation| conversation.name == *name).ok_or_else(|| {
-                Failure::Usage(format!(
-                    "--conversation {name}: there is none{}",
-                    recompact::util::text::did_you_mean(name, &names())
-                ))
-            }),
-        }
     }
 }

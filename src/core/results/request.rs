@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// One request, and what became of everything recorded before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,6 +24,9 @@ pub struct ShownRequest {
     /// What `changed` compares with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<String>,
+    /// The messages as they are sent, as Anthropic's Messages API has them; empty for the request before the one that is shown.
+    #[serde(skip)]
+    pub sent: Vec<Value>,
 }
 
 /// A block of the request, or a recorded block that is not in it any more.

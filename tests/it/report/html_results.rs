@@ -210,6 +210,7 @@ pub fn with_request(mut results: Results) -> Results {
             part("tool_result Read", PartState::Rewritten, "[cleared]", Some("error in src/pool.rs:12")),
         ],
         compared_with: None,
+        sent: Vec::new(),
     }];
     results
 }
