@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::calls::{Calls, Failed};
 use super::error::raise_message;
 use crate::analysis::corpus::Monitor;
 use crate::engine::external::{Decision, ExternalError, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
@@ -18,16 +20,22 @@ pub const COMMAND: &str = "python:";
 /// The functions and programs of a study.
 pub struct Functions {
     /// By command. Each is called for a session and returns what answers its lines.
-    functions: HashMap<String, Py<PyAny>>,
+    functions: HashMap<String, Arc<Py<PyAny>>>,
     pub programs: Arc<Programs>,
-    raised: Arc<Raised>,
+    /// A session is skipped in which a policy gives no answer; else that is an error.
+    skips: bool,
+    run: Arc<Run>,
 }
 
-/// What functions raised, each with the message that a session gets which is left out for it.
+/// What the sessions of a run share.
 #[derive(Default)]
-struct Raised(Mutex<Vec<(String, PyErr)>>);
+struct Run {
+    calls: Calls,
+    /// What functions raised, each with the message that a session gets which is left out for it.
+    raised: Mutex<Vec<(String, PyErr)>>,
+}
 
-/// A monitor that begins no more transcripts once a function raised.
+/// A monitor that begins no more transcripts once a function raised, if no session is skipped.
 pub struct UntilRaised<'m> {
     functions: &'m Functions,
     monitor: &'m dyn Monitor,
@@ -36,27 +44,26 @@ pub struct UntilRaised<'m> {
 /// A session with a function.
 struct FunctionSession {
     /// Takes a line and returns the answer.
-    answer: Py<PyAny>,
+    answer: Arc<Py<PyAny>>,
     shape: Shape,
-    raised: Arc<Raised>,
+    /// Time limit of each answer.
+    limit: Duration,
+    run: Arc<Run>,
 }
 
 impl Functions {
-    /// Takes the functions by their names.
+    /// Takes the functions by their names. `skips` says whether sessions are skipped in which a policy gives no answer.
     ///
     /// # Errors
     ///
     /// Fails if a name is no text.
-    pub fn new(functions: &Bound<PyDict>, programs: Programs) -> PyResult<Self> {
+    pub fn new(functions: &Bound<PyDict>, programs: Programs, skips: bool) -> PyResult<Self> {
         let entry = |(name, function): (Bound<PyAny>, Bound<PyAny>)| {
             let name: String = name.extract()?;
-            Ok((format!("{COMMAND}{name}"), function.unbind()))
+            Ok((format!("{COMMAND}{name}"), Arc::new(function.unbind())))
         };
-        Ok(Self {
-            functions: functions.iter().map(entry).collect::<PyResult<_>>()?,
-            programs: Arc::new(programs),
-            raised: Arc::default(),
-        })
+        let functions = functions.iter().map(entry).collect::<PyResult<_>>()?;
+        Ok(Self { functions, programs: Arc::new(programs), skips, run: Arc::default() })
     }
 
     /// Returns whether a command names a function.
@@ -64,20 +71,25 @@ impl Functions {
         self.functions.contains_key(command)
     }
 
-    /// Returns a monitor that stops the run when a function raises.
+    /// Where the functions are called.
+    pub fn calls(&self) -> &Calls {
+        &self.run.calls
+    }
+
+    /// Returns a monitor that stops the run when a function raises, unless sessions are skipped.
     pub fn until_raised<'m>(&'m self, monitor: &'m dyn Monitor) -> UntilRaised<'m> {
         UntilRaised { functions: self, monitor }
     }
 
-    /// Raises why a session has no answer of a policy, if there is one: transcripts and reasons, in their order.
+    /// Raises why a session has no answer of a policy, if there is one and none is skipped: transcripts and reasons, in their order.
     ///
     /// # Errors
     ///
     /// A RecompactError that names the session and the call; its cause is the exception of the function.
     pub fn check<'a>(&self, py: Python, mut unanswered: impl Iterator<Item = (&'a str, &'a str)>) -> PyResult<()> {
-        let Some((transcript, why)) = unanswered.next() else { return Ok(()) };
+        let Some((transcript, why)) = unanswered.next().filter(|_| !self.skips) else { return Ok(()) };
         let error = raise_message(format!("{transcript}: {why}"));
-        if let Some((_, cause)) = self.raised.all().iter().find(|(message, _)| why.ends_with(message.as_str())) {
+        if let Some((_, cause)) = self.run.raised().iter().find(|(message, _)| why.ends_with(message.as_str())) {
             error.set_cause(py, Some(cause.clone_ref(py)));
         }
         Err(error)
@@ -86,38 +98,45 @@ impl Functions {
 
 impl ExternalPolicies for Functions {
     fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, ExternalError> {
-        let Some(function) = self.functions.get(command) else { return self.programs.open(command, start) };
-        let raised = self.raised.clone();
-        let answer = Python::attach(|py| function.call0(py).map_err(|error| raised.keep(py, error)))?;
-        let started = exchange(&answer, &protocol::start(start), &raised)?;
-        Ok(Box::new(FunctionSession { shape: protocol::started(&started, start.shape)?, answer, raised }))
+        let Some(function) = self.functions.get(command).cloned() else { return self.programs.open(command, start) };
+        let (limit, run) = (start.timeout, self.run.clone());
+        let answer = Arc::new(run.call(limit, move |py| function.call0(py))?);
+        let started = run.exchange(&answer, limit, protocol::start(start))?;
+        Ok(Box::new(FunctionSession { shape: protocol::started(&started, start.shape)?, answer, limit, run }))
     }
 }
 
-/// Calls what answers the lines of a session.
-fn exchange(answer: &Py<PyAny>, line: &[u8], raised: &Raised) -> Result<String, String> {
-    Python::attach(|py| {
-        let answer = answer.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
-        answer.map_err(|error| raised.keep(py, error))
-    })
-}
-
-impl Raised {
-    fn all(&self) -> MutexGuard<'_, Vec<(String, PyErr)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Run {
+    fn raised(&self) -> MutexGuard<'_, Vec<(String, PyErr)>> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an exception and returns its message.
-    fn keep(&self, py: Python, error: PyErr) -> String {
-        let message = message(py, &error);
-        self.all().push((message.clone(), error));
-        message
+    /// Calls what answers the lines of a session.
+    fn exchange(&self, answer: &Arc<Py<PyAny>>, limit: Duration, line: Vec<u8>) -> Result<String, String> {
+        let answer = answer.clone();
+        self.call(limit, move |py| answer.call1(py, (line,))?.extract::<String>(py))
+    }
+
+    /// Calls a function, and keeps what it raises.
+    fn call<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        function: impl FnOnce(Python) -> PyResult<T> + Send + 'static,
+    ) -> Result<T, String> {
+        self.calls.call(limit, function).map_err(|failed| match failed {
+            Failed::Stopped => "the run was stopped".to_owned(),
+            Failed::Raised(error) => {
+                let message = Python::attach(|py| message(py, &error));
+                self.raised().push((message.clone(), error));
+                message
+            }
+        })
     }
 }
 
 impl Monitor for UntilRaised<'_> {
     fn is_stopped(&self) -> bool {
-        self.monitor.is_stopped() || !self.functions.raised.all().is_empty()
+        self.monitor.is_stopped() || !(self.functions.skips || self.functions.run.raised().is_empty())
     }
 
     fn transcript_done(&self, at: usize) {
@@ -143,15 +162,13 @@ impl ExternalSession for FunctionSession {
     }
 
     fn request(&mut self, request: &ExternalRequest) -> Result<Decision, ExternalError> {
-        protocol::decision(
-            &exchange(&self.answer, &protocol::request(request, self.shape), &self.raised)?,
-            request.call,
-            self.shape,
-        )
+        let answer = self.run.exchange(&self.answer, self.limit, protocol::request(request, self.shape))?;
+        protocol::decision(&answer, request.call, self.shape)
     }
 
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, ExternalError> {
-        protocol::decision(&exchange(&self.answer, &protocol::summary(call, summary), &self.raised)?, call, self.shape)
+        let answer = self.run.exchange(&self.answer, self.limit, protocol::summary(call, summary))?;
+        protocol::decision(&answer, call, self.shape)
     }
 
     fn abandon(&mut self) {}

@@ -8,10 +8,11 @@
 //!   messages of transcripts;
 //! - `settings`: keyword arguments as the description of a study; `watch`: runs work without the interpreter's lock, and stops it;
 //! - `results`: the tables of results; `table`: columns as buffers, which NumPy and Arrow take over;
-//! - `functions`: policies that are functions; `resources`: what else a study needs;
+//! - `functions`: policies that are functions; `calls`: calls of them in the thread of the caller; `resources`: what else a study needs;
 //! - `value`: JSON as Python objects; `error`: the exception.
 
 mod audit;
+mod calls;
 mod check;
 mod conversations;
 mod documents;

@@ -20,13 +20,14 @@ pub struct PythonResources {
 }
 
 impl PythonResources {
-    /// Takes the functions of a call, by name.
+    /// Takes the functions of a call, by name, whether policy files may name programs, and whether sessions are skipped in which a policy
+    /// gives no answer.
     ///
     /// # Errors
     ///
     /// Fails if a name is no text.
-    pub fn new(functions: &Bound<PyDict>, trusts_files: bool) -> PyResult<Self> {
-        let external = Functions::new(functions, Programs::new(ProgramSettings::default()))?;
+    pub fn new(functions: &Bound<PyDict>, trusts_files: bool, skips: bool) -> PyResult<Self> {
+        let external = Functions::new(functions, Programs::new(ProgramSettings::default()), skips)?;
         Ok(Self { external: Arc::new(external), trusts_files })
     }
 

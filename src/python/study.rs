@@ -36,16 +36,13 @@ pub fn replay(
 ) -> PyResult<(StudyResults, Skipped)> {
     let Policies(policies, functions, trusts_files, skips) = policies;
     let spec = study_spec(&policies, settings)?;
-    let resources = PythonResources::new(&functions, trusts_files)?;
+    let resources = PythonResources::new(&functions, trusts_files, skips)?;
     let (loaded, functions) = (spec.load(&resources).map_err(raise)?, resources.functions());
     let corpus = corpus(&paths, &spec.read)?;
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| match skips {
-        true => loaded.replay(corpus, pulse, ReplayHooks::default()),
-        false => loaded.replay(corpus, &functions.until_raised(pulse), ReplayHooks::default()),
+    let (processed, notes) = watch.run_calling(py, &corpus, functions.calls(), |corpus, pulse| {
+        loaded.replay(corpus, &functions.until_raised(pulse), ReplayHooks::default())
     })?;
-    if !skips {
-        functions.check(py, processed.results.iter().filter_map(|done| done.result.unanswered()))?;
-    }
+    functions.check(py, processed.results.iter().filter_map(|done| done.result.unanswered()))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
@@ -72,7 +69,7 @@ pub fn compare<'py>(
 ) -> PyResult<(Compared<'py>, Skipped)> {
     let Policies(policies, functions, trusts_files, skips) = policies;
     let spec = StudySpec { bounds: false, ..study_spec(&policies, settings)? };
-    let resources = PythonResources::new(&functions, trusts_files)?;
+    let resources = PythonResources::new(&functions, trusts_files, skips)?;
     let (loaded, functions) = (spec.load(&resources).map_err(raise)?, resources.functions());
     let [one, other] = &loaded.policies[..] else {
         return Err(raise_message(format!("{} policies: two are needed, each with one summarizer", loaded.policies.len())));
@@ -83,13 +80,10 @@ pub fn compare<'py>(
         source.replayed(reading, 2);
         comparison
     };
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| match skips {
-        true => for_each(corpus, pulse, |_| None, compare),
-        false => for_each(corpus, &functions.until_raised(pulse), |_| None, compare),
+    let (processed, notes) = watch.run_calling(py, &corpus, functions.calls(), |corpus, pulse| {
+        for_each(corpus, &functions.until_raised(pulse), |_| None, compare)
     })?;
-    if !skips {
-        functions.check(py, processed.results.iter().filter_map(Comparison::unanswered))?;
-    }
+    functions.check(py, processed.results.iter().filter_map(Comparison::unanswered))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?.without(Comparison::unanswered);
     let Analysed { results, end, .. } = processed.analysed().map_err(raise)?;

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
+use super::calls::{Calls, Job};
 use super::error::{raise, raise_message};
 use crate::analysis::corpus::{FileCorpus, Monitor, Processed, ReadSpec, RunError};
 use crate::transcript::source::Input;
@@ -83,38 +84,49 @@ pub fn strict<T>(read: &ReadSpec, processed: Processed<T>) -> PyResult<Processed
 }
 
 impl Watch {
-    /// Runs work on a thread pool. Without the interpreter's lock, so that other threads of Python go on.
+    /// Runs work that calls no functions, as [`Watch::run_calling`].
     ///
     /// # Errors
     ///
-    /// Raises what Python raised meanwhile: KeyboardInterrupt, if Ctrl-C was pressed. The work then ends after the transcripts in
-    /// progress.
+    /// As [`Watch::run_calling`].
     pub fn run<T: Send>(
         &self,
         py: Python,
         corpus: &FileCorpus,
         work: impl FnOnce(&FileCorpus, &Pulse) -> T + Send,
     ) -> PyResult<(T, Vec<String>)> {
+        self.run_calling(py, corpus, &Calls::default(), work)
+    }
+
+    /// Runs work on a thread pool, and meanwhile the calls of functions in this thread. While none runs, this thread is without the
+    /// interpreter's lock, so that other threads of Python go on.
+    ///
+    /// # Errors
+    ///
+    /// Raises what Python raised meanwhile: KeyboardInterrupt, if Ctrl-C was pressed. The work then ends after the transcripts in
+    /// progress, and calls no more functions.
+    pub fn run_calling<T: Send>(
+        &self,
+        py: Python,
+        corpus: &FileCorpus,
+        calls: &Calls,
+        work: impl FnOnce(&FileCorpus, &Pulse) -> T + Send,
+    ) -> PyResult<(T, Vec<String>)> {
         let threads = self.0.map_or(0, |jobs| jobs.min(MAX_THREADS));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| raise_message(format!("no threads could be started: {error}")))?;
         let pulse = Pulse { sizes: corpus.inputs().iter().map(Input::size).collect(), ..Pulse::default() };
+        let (open, jobs) = calls.open(py)?;
         let (result, interrupt) = py.detach(|| {
+            let jobs = jobs;
             std::thread::scope(|scope| {
-                let (sender, receiver) = channel::<()>();
                 let (pool, pulse) = (&pool, &pulse);
-                // The receiver learns that the work ended, or panicked, because the sender is dropped.
+                // The receiver learns that the work ended, or panicked, because the calls are closed.
                 let working = scope.spawn(move || {
-                    let _ends_with_the_work = sender;
+                    let _ends_with_the_work = open;
                     pool.install(|| work(corpus, pulse))
                 });
-                let mut interrupt = None;
-                while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(PULSE) {
-                    if let Err(error) = Python::attach(|py| self.beat(py, pulse)) {
-                        pulse.is_stopped.store(true, Ordering::Relaxed);
-                        interrupt.get_or_insert(error);
-                    }
-                }
+                let interrupt = self.serve(&jobs, pulse);
                 (working.join(), interrupt)
             })
         });
@@ -124,6 +136,29 @@ impl Watch {
         self.beat(py, &pulse)?;
         let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((result, pulse.notes.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Runs calls until there can be no more. Returns what interrupts the run; the calls after that are dropped.
+    fn serve(&self, jobs: &Receiver<Job>, pulse: &Pulse) -> Option<PyErr> {
+        let mut interrupt = None;
+        let mut next_beat = Instant::now() + PULSE;
+        loop {
+            let wait = next_beat.saturating_duration_since(Instant::now());
+            let done = if wait.is_zero() {
+                next_beat = Instant::now() + PULSE;
+                Python::attach(|py| self.beat(py, pulse))
+            } else {
+                match jobs.recv_timeout(wait) {
+                    Ok(job) if interrupt.is_none() => Python::attach(job),
+                    Ok(_) | Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => return interrupt,
+                }
+            };
+            if let Err(error) = done {
+                pulse.is_stopped.store(true, Ordering::Relaxed);
+                interrupt.get_or_insert(error);
+            }
+        }
     }
 
     fn beat(&self, py: Python, pulse: &Pulse) -> PyResult<()> {
