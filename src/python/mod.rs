@@ -6,10 +6,11 @@
 //!
 //! - `study`: replays, comparisons and sweeps; `documents`: inspections, and the reports of all results; `audit`; `check`; `conversations`: the
 //!   messages of transcripts;
+//! - `show`: one request, and what changed between results; `presets`: presets, and the configurations that policies become;
 //! - `settings`: keyword arguments as the description of a study; `watch`: runs work without the interpreter's lock, and stops it;
 //! - `results`: the tables of results; `table`: columns as buffers, which NumPy and Arrow take over;
 //! - `functions`: policies that are functions; `calls`: calls of them in the thread of the caller; `resources`: what else a study needs;
-//! - `value`: JSON as Python objects; `error`: the exception.
+//! - `value`: JSON as Python objects; `error`: the exception; `names`: the names of the settings.
 
 mod audit;
 mod calls;
@@ -18,9 +19,12 @@ mod conversations;
 mod documents;
 mod error;
 mod functions;
+mod names;
+mod presets;
 mod resources;
 mod results;
 mod settings;
+mod show;
 mod study;
 mod table;
 mod value;
@@ -38,15 +42,19 @@ mod native {
     #[pymodule_export]
     use crate::python::conversations::read;
     #[pymodule_export]
-    use crate::python::documents::{Document, inspect};
+    use crate::python::documents::{Document, inspect, kept};
     #[pymodule_export]
     use crate::python::error::RecompactError;
     #[pymodule_export]
-    use crate::python::results::{StudyResults, load};
+    use crate::python::names::known_settings;
+    #[pymodule_export]
+    use crate::python::presets::{export_settings, policy_toml, presets, usual_policies};
+    #[pymodule_export]
+    use crate::python::results::{StudyResults, from_json, load};
     #[pymodule_export]
     use crate::python::run;
     #[pymodule_export]
-    use crate::python::settings::{known_settings, policy_toml};
+    use crate::python::show::{diff, show};
     #[pymodule_export]
     use crate::python::study::{compare, replay, sweep};
 

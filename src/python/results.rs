@@ -8,11 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::documents::{Document, Requests};
-use super::error::raise_message;
+use super::error::{raise, raise_message};
 use super::table::{ColumnValues, Table};
 use crate::results::request::ShownRequest;
 use crate::results::saved::{Results, Row, Summary, Sweep};
 use crate::util::text::did_you_mean;
+
+/// Whole numbers below this are exact as floats: 2^53.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// The results of a replay or a sweep.
 #[pyclass(frozen, module = "recompact._native")]
@@ -28,6 +31,12 @@ pub fn load(py: Python, path: PathBuf) -> PyResult<StudyResults> {
     let results = py.detach(|| crate::cli::saved_results::load(&path));
     let results = results.map_err(|why| raise_message(format!("{}: {why}", path.display())))?;
     Ok(StudyResults::new(results))
+}
+
+/// Reads results from their saved form.
+#[pyfunction]
+pub fn from_json(py: Python, json: &str) -> PyResult<StudyResults> {
+    Ok(StudyResults::new(py.detach(|| Results::from_json(json)).map_err(raise)?))
 }
 
 /// Raises a KeyError if a name is not among these.
@@ -46,8 +55,16 @@ impl StudyResults {
     }
 
     /// Takes results over, and what shows the requests that missed facts.
-    pub fn with_requests(results: Results, requests: impl Fn(&Results) -> Vec<ShownRequest> + Send + Sync + 'static) -> Self {
+    pub fn with_requests(
+        results: Results,
+        requests: impl Fn(&Results) -> PyResult<Vec<ShownRequest>> + Send + Sync + 'static,
+    ) -> Self {
         Self { results: results.into(), requests: Some(Arc::new(requests)) }
+    }
+
+    /// The results.
+    pub fn results(&self) -> &Results {
+        &self.results
     }
 
     /// Returns a table by its name.
@@ -56,7 +73,7 @@ impl StudyResults {
         match (name, &results.sweep) {
             ("rows", _) => Ok(rows(results, oracles)),
             ("summary", _) => Ok(summary(results, oracles)),
-            ("configurations", Some(sweep)) => Ok(configurations(sweep)),
+            ("configurations", Some(sweep)) => Ok(configurations(results, sweep)),
             ("configurations", None) => Err(raise_message("only the results of a sweep have configurations")),
             _ => Err(raise_message(format!("there is no table `{name}`: rows, summary or configurations"))),
         }
@@ -77,11 +94,23 @@ impl StudyResults {
     }
 
     /// Returns a policy's value of a column over all conversations; None if it has none.
-    fn total(&self, policy: &str, column: &str) -> PyResult<Option<f64>> {
+    fn total<'py>(&self, py: Python<'py>, policy: &str, column: &str) -> PyResult<Bound<'py, PyAny>> {
         let policies = self.results.summary.iter().map(|summary| summary.policy.as_str());
         known("policy", policy, policies)?;
         known("column", column, self.results.columns.iter().map(|known| &*known.id))?;
-        Ok(self.results.total(policy, column))
+        numbers(&self.results, column, [self.results.total(policy, column)].into_iter()).value(py, 0)
+    }
+
+    /// They never change, so they are their own copy.
+    fn __deepcopy__<'py>(results: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        results
+    }
+
+    /// They are pickled as they are saved.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let json = String::from_utf8(py.detach(|| crate::report::Document::json(&*self.results)));
+        let json = json.map_err(|error| raise_message(error.to_string()))?;
+        Ok((py.import("recompact._native")?.getattr("from_json")?, (json,)))
     }
 
     /// Whether these are the results of a sweep.
@@ -140,9 +169,21 @@ fn rows(results: &Results, oracles: bool) -> Table<'_> {
     }
     columns.extend(results.columns.iter().map(|column| {
         let id = column.id.as_ref();
-        (id, ColumnValues::Numbers(rows.iter().map(|row| row.values.get(id)).collect()))
+        (id, numbers(results, id, rows.iter().map(|row| row.values.get(id))))
     }));
     Table { columns, length: rows.len() }
+}
+
+/// Returns the values of a column: whole numbers if its unit has no others.
+fn numbers<'a>(results: &Results, id: &str, values: impl Iterator<Item = Option<f64>>) -> ColumnValues<'a> {
+    let values: Vec<Option<f64>> = values.collect();
+    let is_whole = |value: &f64| value.fract() == 0.0 && value.abs() < LARGEST_WHOLE;
+    match results.column(id) {
+        Some(column) if column.unit.is_whole() && values.iter().flatten().all(is_whole) => {
+            ColumnValues::Counts(values.into_iter().map(|value| value.map(|value| value as i64)).collect())
+        }
+        _ => ColumnValues::Numbers(values),
+    }
 }
 
 /// A row for each policy.
@@ -150,20 +191,20 @@ fn summary(results: &Results, oracles: bool) -> Table<'_> {
     let rows: Vec<&Summary> = results.summary.iter().filter(|row| oracles || row.bound_of.is_none()).collect();
     let mut columns = vec![
         ("policy", ColumnValues::Texts(rows.iter().map(|row| Some(row.policy.as_str())).collect())),
-        ("transcripts", ColumnValues::Numbers(rows.iter().map(|row| Some(row.transcripts as f64)).collect())),
+        ("transcripts", ColumnValues::Counts(rows.iter().map(|row| Some(row.transcripts as i64)).collect())),
     ];
     if oracles {
         columns.push(("bound_of", ColumnValues::Texts(rows.iter().map(|row| row.bound_of.as_deref()).collect())));
     }
     columns.extend(results.columns.iter().map(|column| {
         let id = column.id.as_ref();
-        (id, ColumnValues::Numbers(rows.iter().map(|row| row.values.get(id)).collect()))
+        (id, numbers(results, id, rows.iter().map(|row| row.values.get(id))))
     }));
     Table { columns, length: rows.len() }
 }
 
 /// A row for each configuration of a sweep, as in CSV.
-fn configurations(sweep: &Sweep) -> Table<'_> {
+fn configurations<'a>(results: &'a Results, sweep: &'a Sweep) -> Table<'a> {
     let rows = &sweep.configurations;
     let recommended = sweep.recommended.as_ref().map(|best| best.policy.as_str());
     let mut columns = vec![
@@ -174,14 +215,14 @@ fn configurations(sweep: &Sweep) -> Table<'_> {
         columns.push((parameter, ColumnValues::Texts(rows.iter().map(|row| row.setting(parameter)).collect())));
     }
     columns.extend([
-        ("sessions", ColumnValues::Numbers(rows.iter().map(|row| Some(row.sessions as f64)).collect())),
+        ("sessions", ColumnValues::Counts(rows.iter().map(|row| Some(row.sessions as i64)).collect())),
         ("allowed", ColumnValues::Flags(rows.iter().map(|row| row.allowed).collect())),
         ("front", ColumnValues::Flags(rows.iter().map(|row| row.front).collect())),
         ("recommended", ColumnValues::Flags(rows.iter().map(|row| recommended == Some(&row.policy)).collect())),
         ("dominated", ColumnValues::Numbers(rows.iter().map(|row| row.dominated).collect())),
     ]);
     for column in sweep.columns() {
-        columns.push((column, ColumnValues::Numbers(rows.iter().map(|row| row.values.get(column)).collect())));
+        columns.push((column, numbers(results, column, rows.iter().map(|row| row.values.get(column)))));
     }
     Table { columns, length: rows.len() }
 }

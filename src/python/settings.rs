@@ -7,36 +7,18 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::error::raise_message;
+use super::names::known_settings;
+use crate::analysis::corpus;
 use crate::analysis::spec::{PolicySpec, StudySpec, SweepSpec};
-use crate::engine::policy::Policy;
 use crate::util::text::did_you_mean;
-
-/// Fields of a description that are no keyword arguments: they have parameters of their own.
-const PARAMETERS: [&str; 2] = ["policies", "sweep"];
+use crate::util::toml_span::friendly_serde_error;
 
 /// Maximum nesting of a setting; a policy has five levels. A list may contain itself.
 const MAX_DEPTH: usize = 32;
 
-/// Returns the names of all settings, and those of a sweep.
-#[pyfunction]
-pub fn known_settings() -> (Vec<String>, Vec<String>) {
-    let names = |schema: schemars::Schema| {
-        let properties = schema.get("properties").and_then(serde_json::Value::as_object);
-        properties.into_iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<String>>()
-    };
-    let mut study = names(schemars::schema_for!(StudySpec));
-    study.retain(|name| !PARAMETERS.contains(&name.as_str()));
-    (study, names(schemars::schema_for!(SweepSpec)))
-}
-
-/// Returns a policy in full, as TOML, with every setting that it leaves to its default.
-#[pyfunction]
-pub fn policy_toml(policy: &Bound<PyAny>) -> PyResult<String> {
-    let spec = StudySpec::new(policy_spec(policy)?);
-    let sources = spec.sources(&crate::analysis::spec::Files::default()).map_err(super::error::raise)?;
-    let policy: Policy = sources[0].policy(&[]).map_err(super::error::raise)?;
-    Ok(policy.to_toml())
-}
+/// What a policy is.
+const POLICY: &str =
+    "a policy is the name of a preset, a path, the text of a policy file, a dict with its content, or a function";
 
 /// Returns the description of a study. Settings that are None are left out.
 ///
@@ -46,6 +28,11 @@ pub fn policy_toml(policy: &Bound<PyAny>) -> PyResult<String> {
 pub fn study_spec(policies: &[Bound<PyAny>], settings: &Bound<PyDict>) -> PyResult<StudySpec> {
     let (known, _) = known_settings();
     let mut spec: StudySpec = from_settings(settings, &known)?;
+    for (name, day) in [("since", &mut spec.read.since), ("until", &mut spec.read.until)] {
+        if let Some(day) = day {
+            *day = corpus::day(day, corpus::today()).map_err(|why| raise_message(format!("{name}: {why}")))?;
+        }
+    }
     spec.policies = policies.iter().map(policy_spec).collect::<PyResult<_>>()?;
     Ok(spec)
 }
@@ -74,13 +61,43 @@ fn from_settings<T: DeserializeOwned>(settings: &Bound<PyDict>, known: &[String]
     // A wrong value is found by reading the settings one by one: the error of a whole table does not name the setting.
     for (name, value) in &table {
         let one = Table::from_iter([(name.clone(), value.clone())]);
-        one.try_into::<T>().map_err(|error| raise_message(format!("{name}: {}", error.message())))?;
+        let wrong = |error: toml::de::Error| match settings.get_item(name) {
+            Ok(value) => wrong_value(name, value.as_ref(), error.message()),
+            Err(error) => error,
+        };
+        one.try_into::<T>().map_err(wrong)?;
     }
     table.try_into().map_err(|error: toml::de::Error| raise_message(error.message().to_owned()))
 }
 
+/// Raises what is wrong with the value of a setting: `misses: a whole number, 0 or more is needed, not 'many'`.
+fn wrong_value(name: &str, value: Option<&Bound<PyAny>>, message: &str) -> PyErr {
+    let message = friendly_serde_error(message.trim());
+    let value = value.and_then(|value| value.repr().ok()).map(|value| value.to_string()).unwrap_or_default();
+    let needed = |kind: &str| {
+        let (_, expected) = message.strip_prefix(kind)?.split_once(", expected ")?;
+        let of_python = [("a string", "a text"), ("string only", "a text"), ("a boolean", "True or False"), ("a map", "a dict")];
+        let expected = of_python.iter().find(|(other, _)| *other == expected).map_or(expected, |(_, own)| own);
+        Some(format!("{name}: {expected} is needed, not {value}"))
+    };
+    if let Some(message) = needed("invalid type: ") {
+        return PyTypeError::new_err(message);
+    }
+    let needed = needed("invalid value: ").or_else(|| needed("unknown variant "));
+    raise_message(needed.unwrap_or_else(|| format!("{name}: {message}")))
+}
+
 /// Returns a policy: the name of a preset, a path, the text of a policy file, or its content as a dict.
-fn policy_spec(policy: &Bound<PyAny>) -> PyResult<PolicySpec> {
+///
+/// # Errors
+///
+/// Raises a TypeError for another object, and a RecompactError for a text that is no TOML.
+pub fn policy_spec(policy: &Bound<PyAny>) -> PyResult<PolicySpec> {
+    let is_policy = policy.is_instance_of::<PyString>() || policy.cast::<PyMapping>().is_ok() || policy.hasattr("__fspath__")?;
+    if !is_policy {
+        let kind = policy.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{POLICY}, not {kind}")));
+    }
     match to_toml(policy, "policies", 0)? {
         Value::String(text) if text.contains('\n') => {
             let table = text.parse::<Table>();
@@ -88,9 +105,7 @@ fn policy_spec(policy: &Bound<PyAny>) -> PyResult<PolicySpec> {
         }
         Value::String(name) => Ok(PolicySpec::Named(name)),
         Value::Table(table) => Ok(PolicySpec::Inline(table)),
-        _ => Err(PyTypeError::new_err(
-            "a policy is the name of a preset, a path, the text of a policy file, a dict with its content, or a function",
-        )),
+        _ => Err(PyTypeError::new_err(POLICY)),
     }
 }
 

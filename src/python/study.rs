@@ -23,7 +23,7 @@ use crate::transcript::format::Reading;
 /// The policies of a call: each as a name, a text or a dict; the functions among them, by name; whether policy files may name
 /// programs; and whether a session is skipped in which a policy gives no answer, or that is an error.
 #[derive(FromPyObject)]
-pub struct Policies<'py>(Vec<Bound<'py, PyAny>>, Bound<'py, PyDict>, bool, bool);
+pub struct Policies<'py>(pub Vec<Bound<'py, PyAny>>, pub Bound<'py, PyDict>, pub bool, pub bool);
 
 /// Replays transcripts through policies.
 #[pyfunction]
@@ -48,7 +48,10 @@ pub fn replay(
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
     // As on the command line, no summary is written again for a report.
     let results = match spec.summarizer.is_empty() {
-        true => StudyResults::with_requests(results, move |results| missed_requests(&loaded.study, results, &corpus)),
+        true => StudyResults::with_requests(results, move |results| {
+            let requests = missed_requests(&loaded.study, results, &corpus);
+            functions.calls().take_interrupt().map_or(Ok(requests), Err)
+        }),
         false => StudyResults::new(results),
     };
     Ok((results, skipped.with_end(end)))

@@ -7,6 +7,7 @@ use pyo3::types::{PyBytes, PyDict};
 /// A column of a table.
 pub enum ColumnValues<'a> {
     Numbers(Vec<Option<f64>>),
+    Counts(Vec<Option<i64>>),
     Texts(Vec<Option<&'a str>>),
     Flags(Vec<bool>),
 }
@@ -17,8 +18,9 @@ pub struct Table<'a> {
     pub length: usize,
 }
 
-/// A column as Python gets it: its name, `number`, `text` or `flag`, the validity bitmap if a value is missing, the data, and the
-/// offsets of texts. Numbers are 8-byte floats, NaN where one is missing; texts are UTF-8 with 8-byte offsets; flags are bits.
+/// A column as Python gets it: its name, `number`, `count`, `text` or `flag`, the validity bitmap if a value is missing, the data, and
+/// the offsets of texts. Numbers are 8-byte floats, NaN where one is missing; counts are 8-byte integers, 0 where one is missing; texts
+/// are UTF-8 with 8-byte offsets; flags are bits.
 type Buffers<'py> = (&'static str, Option<Bound<'py, PyBytes>>, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
 
 impl Table<'_> {
@@ -45,9 +47,15 @@ impl Table<'_> {
 }
 
 impl ColumnValues<'_> {
-    fn value<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
+    /// Returns the value at an index; None if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Fails only if Python has no memory left.
+    pub fn value<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
         match self {
             Self::Numbers(values) => values[at].into_bound_py_any(py),
+            Self::Counts(values) => values[at].into_bound_py_any(py),
             Self::Texts(values) => values[at].into_bound_py_any(py),
             Self::Flags(values) => values[at].into_bound_py_any(py),
         }
@@ -59,6 +67,10 @@ impl ColumnValues<'_> {
             Self::Numbers(values) => {
                 let data: Vec<u8> = values.iter().flat_map(|value| value.unwrap_or(f64::NAN).to_le_bytes()).collect();
                 ("number", validity(values).map(|bits| bytes(&bits)), bytes(&data), None)
+            }
+            Self::Counts(values) => {
+                let data: Vec<u8> = values.iter().flat_map(|value| value.unwrap_or(0).to_le_bytes()).collect();
+                ("count", validity(values).map(|bits| bytes(&bits)), bytes(&data), None)
             }
             Self::Texts(values) => {
                 let data: Vec<u8> = values.iter().flatten().flat_map(|text| text.bytes()).collect();

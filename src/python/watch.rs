@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use super::calls::{Calls, Job};
-use super::error::{raise, raise_message};
+use super::error::{in_python, raise, raise_message};
 use crate::analysis::corpus::{FileCorpus, Monitor, Processed, ReadSpec, RunError};
 use crate::transcript::source::Input;
 
@@ -180,7 +180,7 @@ impl Skipped {
     /// Adds the errors of single transcripts.
     pub fn with_end(mut self, end: Result<(), RunError>) -> Self {
         if let Err(error) = end {
-            self.transcripts.extend(error.to_string().lines().map(str::to_owned));
+            self.transcripts.extend(error.to_string().lines().map(in_python));
         }
         self
     }

@@ -200,6 +200,9 @@ def test_a_session_in_which_a_policy_raises_can_be_skipped():
         results = recompact.replay(BOTH, [picky, "claude-code"], on_error="skip")
     assert {(row["format"], row["policy"]) for row in results.rows} >= {("openai-chat", "picky"), ("openai-chat", "claude-code")}
     assert {row["format"] for row in results.rows} == {"openai-chat"}, "for every policy"
+    sentence = "only 2 of 3 transcripts are in these results; 1 is left out for every policy because one gave no answer"
+    assert sentence in " ".join(str(results).split()) and results.verdict.warnings[0].startswith(sentence)
+    assert results.to_dict()["coverage"]["left_out"][0]["unanswered"]
     with pytest.raises(ValueError, match="on_error: write 'raise' or 'skip', not 'ignore'"):
         recompact.replay(BOTH, picky, on_error="ignore")
 

@@ -43,6 +43,20 @@ def test_arrow_columns_are_not_copied(results):
     assert column.buffers()[1].address == pyarrow.py_buffer(buffers["calls"][2]).address
 
 
+def test_counts_are_whole_numbers(results):
+    whole = [column.id for column in results.columns if column.unit in ("count", "tokens", "bytes")]
+    assert len(whole) > 10
+    for table in ("rows", "summary"):
+        frame, arrow = results.to_pandas(table), results.to_arrow(table)
+        assert all(pandas.api.types.is_integer_dtype(frame[id]) for id in whole)
+        assert {str(arrow.schema.field(id).type) for id in whole} == {"int64"}
+    assert frame["transcripts"].tolist() == [1] * 5
+    missing = [id for id in whole if results.to_pandas(oracles=True)[id].isna().any()]
+    assert missing and all(results.to_arrow(oracles=True)[id].null_count for id in missing)
+    assert isinstance(results.summary[0]["calls"], int) and isinstance(results.total("lcc-s08", "calls"), int)
+    assert isinstance(results.total("lcc-s08", "tokens.saved"), float)
+
+
 def test_a_missing_value_is_none_and_null(results):
     ids = [id for id in results.summary[0] if results.summary[0][id] is None]
     assert ids

@@ -85,7 +85,7 @@ impl Show {
                 error => Failure::Usage(error.to_string()),
             })
         };
-        let (first, others) = policies.split_first().expect("the description has a policy");
+        let Some((first, others)) = policies.split_first() else { return Err(Failure::Usage("name a policy".to_owned())) };
         let (shown, before) = of(first)?;
         let shown = match others.first() {
             Some(other) => {

@@ -17,37 +17,48 @@ from ._analyses import AuditReport, CheckReport, InspectReport, audit, check, in
 from ._comparison import Comparison, Difference, compare
 from ._native import VERSION as __version__
 from ._native import RecompactError
-from ._policies import Policy, preset
+from ._policies import ExportedSettings, Policy, Preset, export_settings, preset, presets
+from ._requests import Changes, ShownRequest, diff, show
 from ._results import Column, Recommendation, Results
 from ._settings import SearchSettings, Settings
 from ._studies import load, replay, sweep
 from ._transcripts import Conversation, read
+from ._verdict import Verdict
 from ._watching import RecompactWarning
 
 __all__ = [
     "AuditReport",
+    "Changes",
     "CheckReport",
     "Column",
     "Comparison",
     "Conversation",
     "Difference",
+    "ExportedSettings",
     "InspectReport",
     "Policy",
+    "Preset",
+    "Recommendation",
     "RecompactError",
     "RecompactWarning",
-    "Recommendation",
     "Results",
     "SearchSettings",
     "Settings",
+    "ShownRequest",
+    "Verdict",
     "__version__",
     "audit",
     "check",
     "compare",
+    "diff",
+    "export_settings",
     "inspect",
     "load",
     "policy",
     "preset",
+    "presets",
     "read",
     "replay",
+    "show",
     "sweep",
 ]

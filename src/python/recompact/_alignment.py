@@ -71,7 +71,12 @@ def aligned(entries: list[Entry], returned: Iterable[Message]) -> list[Item]:
     items: list[Item] = []
     new: list[Message] = []
     next_at = 0
-    for message in returned:
+    seen: dict[int, int] = {}
+    for place, message in enumerate(returned):
+        first = seen.setdefault(id(message), place)
+        if first != place:
+            role = message.get("role") if isinstance(message, dict) else None
+            raise ValueError(f"a policy returns each message once; this one returned a message ({role}) at {first} and at {place}")
         at = positions.get(id(message))
         if at is None:
             if not isinstance(message, dict):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _native
-from ._results import Printable
+from ._results import Rows
 from ._settings import READING, only, takes
 from ._watching import Paths, Progress, list_of, warn, watching
 
 if TYPE_CHECKING:
-    import pandas
     from typing_extensions import Unpack
 
     from ._settings import Settings
@@ -22,39 +21,19 @@ INSPECTING = (*READING, "tokenizer", "prices")
 AUDITING = (*READING, "tokenizer")
 
 
-class _Rows(Printable):
-    """A document with a main list."""
-
-    #: Its name in the saved form.
-    _list: str
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The members of the main list, as dicts."""
-        document: Any = self.to_dict()
-        rows: list[dict[str, Any]] = document[self._list]
-        return rows
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Returns `rows` as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self.rows)
-
-
-class InspectReport(_Rows):
+class InspectReport(Rows):
     """What transcripts hold. `rows` has a dict for each conversation."""
 
     _list = "conversations"
 
 
-class AuditReport(_Rows):
+class AuditReport(Rows):
     """What is wrong with transcripts. `rows` has a dict for each finding."""
 
     _list = "findings"
 
 
-class CheckReport(_Rows):
+class CheckReport(Rows):
     """What a gate decided. `rows` has a dict for each rule of each policy."""
 
     _list = "verdicts"
@@ -81,8 +60,8 @@ def inspect(
     >>> inspection.rows[0]["calls"]
     93
     """
-    with watching(progress) as shown:
-        document, skipped = _native.inspect(list_of(paths), only(INSPECTING, settings), (jobs, shown))
+    with watching(jobs, progress) as watch:
+        document, skipped = _native.inspect(list_of(paths), only(INSPECTING, settings), watch)
     warn(skipped)
     return InspectReport(document)
 
@@ -104,9 +83,9 @@ def audit(
     >>> sorted({finding["id"] for finding in recompact.audit("fixtures/audit/damaged").rows})
     ['gap', 'overwrite', 'secret', 'spilled']
     """
-    with watching(progress) as shown:
+    with watching(jobs, progress) as watch:
         document, skipped = _native.audit(
-            list_of(paths), None if root is None else os.fspath(root), only(AUDITING, settings), (jobs, shown)
+            list_of(paths), None if root is None else os.fspath(root), only(AUDITING, settings), watch
         )
     warn(skipped)
     return AuditReport(document)
@@ -128,6 +107,6 @@ def check(
     >>> report.passed, report.problems
     (True, [])
     """
-    with watching(progress) as shown:
-        passed, problems, document = _native.check(os.fspath(suites), allow_programs, (jobs, shown))
+    with watching(jobs, progress) as watch:
+        passed, problems, document = _native.check(os.fspath(suites), allow_programs, watch)
     return CheckReport(document, passed, problems)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import _native
+from ._calls import without_running_loop
 from ._policies import OnError, Policy, given
 from ._settings import Settings, natural, takes
 from ._watching import Paths, Progress, list_of, warn, watching
@@ -65,8 +66,8 @@ def compare(
     (False, 93, 4)
     """
     compared = given([one, other], allow_programs, on_error)
-    with watching(progress) as shown:
-        found, skipped = _native.compare(list_of(paths), compared, natural(settings), (jobs, shown))
+    with watching(jobs, progress) as watch, without_running_loop():
+        found, skipped = _native.compare(list_of(paths), compared, natural(settings), watch)
     warn(skipped)
     conversations, requests, differences = found
     return Comparison(conversations, requests, [Difference(*difference) for difference in differences])

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Union, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args
 
 from . import _native
+from ._settings import Texts, Whole, natural
 from .policy import Function, function
+
+if TYPE_CHECKING:
+    from ._results import Results
 
 #: A preset by name, the path of a policy file, its text, its content, a program as `mine=command:…`, or a function.
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any], Function, Callable[..., Any]]
@@ -26,6 +30,8 @@ def given(
     """Returns what a call says of its policies."""
     if on_error not in get_args(OnError):
         raise ValueError(f"on_error: write 'raise' or 'skip', not {on_error!r}")
+    if not isinstance(allow_programs, bool):
+        raise TypeError(f"allow_programs: True or False is needed, not {allow_programs!r}")
     return (*list_of_policies(policies), allow_programs, on_error == "skip")
 
 
@@ -38,10 +44,18 @@ def list_of_policies(policies: Policies) -> tuple[list[Any], dict[str, Callable[
         if not (callable(policy) or isinstance(policy, Function)):
             return policy
         mine = function(policy)
+        if mine.name in functions:
+            raise ValueError(
+                f'two functions are called {mine.name}: give one another name, such as recompact.policy.function(…, "other")'
+            )
         functions[mine.name] = mine.open
-        layer = {"id": "program", "do": "program", "command": f"python:{mine.name}", "shape": mine.shape}
+        layer: dict[str, Any] = {"id": "program", "do": "program", "command": f"python:{mine.name}", "shape": mine.shape}
+        if mine.timeout is not None:
+            layer["timeout"] = mine.timeout
         return {"name": mine.name, "about": "A function in Python.", "layer": [layer]}
 
+    if not (is_one or isinstance(policies, Iterable)):
+        raise TypeError(f"policies: one policy or several are needed, not {type(policies).__name__}")
     listed: Iterable[Any] = [policies] if is_one else policies  # type: ignore[assignment]
     return [plain(policy) for policy in listed], functions
 
@@ -54,3 +68,56 @@ def preset(name: Policy) -> str:
     True
     """
     return _native.policy_toml(name)
+
+
+class Preset(NamedTuple):
+    """A policy that is part of the package."""
+
+    name: str
+    #: The presets that belong together have the same.
+    family: str
+    about: str
+
+
+def presets() -> list[Preset]:
+    """Returns all presets, by family.
+
+    >>> import recompact
+    >>> [preset.name for preset in recompact.presets() if preset.family == "providers"]
+    ['anthropic-clear', 'anthropic-compact']
+    """
+    return [Preset(*preset) for preset in _native.presets()]
+
+
+class ExportedSettings(NamedTuple):
+    """A configuration of a harness."""
+
+    text: str
+    #: What the reader must know: how the numbers were chosen, where the text belongs, what is left out.
+    comment: list[str]
+
+
+def export_settings(
+    harness: str,
+    policy: Policy | Results | None = None,
+    *,
+    set: Mapping[str, Any] | Texts | None = None,
+    window: Whole | str | None = None,
+    partial: bool = False,
+) -> ExportedSettings:
+    """Returns the numbers of a policy as the configuration of a harness: `codex`, `langchain-clear`.
+
+    `policy` may be results: then it is what they recommend. Default: the preset of the harness. `set` changes settings of the policy,
+    and `window` is the context window in tokens. A policy that the harness cannot do as a whole is an error, unless `partial` is set.
+
+    >>> import recompact
+    >>> print(recompact.export_settings("codex", window="200k").text)
+    model_auto_compact_token_limit = 180000
+    <BLANKLINE>
+    """
+    from ._results import Results
+
+    settings = natural({"set": set, "window": window})
+    if isinstance(policy, Results):
+        return ExportedSettings(*_native.export_settings(harness, None, policy._native, settings, partial))
+    return ExportedSettings(*_native.export_settings(harness, policy, None, settings, partial))

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
+from ._calls import without_running_loop
+from ._verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -29,15 +31,16 @@ ENDINGS = {
 class Printable:
     """Something that reports show."""
 
-    def __init__(self, document: _native.Document) -> None:
-        self._document = document
+    @property
+    def _document(self) -> _native.Document:
+        raise NotImplementedError
 
     def report(self, name: str = "table", *, full: bool = False, width: int = 100) -> str:
         """Returns a report as text: `table`, `markdown`, `json`, `csv`, `html`, `sarif`, `junit`, `github`.
 
         `full` adds all sections to a report for people, and `width` is that of a terminal, in columns.
         """
-        return self._document.report(name, width, full).decode()
+        return self._bytes(name, width, full).decode()
 
     def save(self, path: str | os.PathLike[str], *, full: bool = False) -> None:
         """Writes a report to a file; its ending says which: `.json`, `.csv`, `.html`, `.md`, `.txt`, `.sarif`, `.xml`."""
@@ -45,17 +48,49 @@ class Printable:
         report = ENDINGS.get(path.suffix.lower())
         if report is None:
             raise _native.RecompactError(f"{path}: the ending says no report; known are {', '.join(ENDINGS)}")
-        path.write_bytes(self._document.report(report, 100, full))
+        path.write_bytes(self._bytes(report, 100, full))
 
     def to_dict(self) -> Any:
         """Returns everything as in the saved form; `recompact catalog schemas results` describes that of results."""
-        return json.loads(self._document.report("json", 100, True))
+        return json.loads(self._bytes("json", 100, True))
+
+    def _bytes(self, report: str, width: int, full: bool) -> bytes:
+        # A page calls the functions of its study again.
+        with without_running_loop():
+            return self._document.report(report, width, full)
 
     def __repr__(self) -> str:
         return self.report().rstrip()
 
     def _repr_html_(self) -> str:
         return f'<pre style="line-height: 1.25; overflow-x: auto">{html.escape(repr(self))}</pre>'
+
+
+class Rows(Printable):
+    """A document with a main list."""
+
+    #: Its name in the saved form.
+    _list: str
+
+    def __init__(self, document: _native.Document) -> None:
+        self._shown = document
+
+    @property
+    def _document(self) -> _native.Document:
+        return self._shown
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The members of the main list, as dicts."""
+        document: Any = self.to_dict()
+        rows: list[dict[str, Any]] = document[self._list]
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns `rows` as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
 
 
 class Column(NamedTuple):
@@ -87,12 +122,15 @@ class Results(Printable):
     >>> import recompact
     >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
     >>> [(row["policy"], row["calls"]) for row in results.rows]
-    [('keep-all', 93.0), ('claude-code', 93.0), ('recorded', 93.0), ('drop-all', 93.0)]
+    [('keep-all', 93), ('claude-code', 93), ('recorded', 93), ('drop-all', 93)]
     """
 
     def __init__(self, native: _native.StudyResults) -> None:
-        super().__init__(native.document)
         self._native = native
+
+    @property
+    def _document(self) -> _native.Document:
+        return self._native.document
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -121,18 +159,19 @@ class Results(Printable):
         return recommended and Recommendation(*recommended)
 
     @property
-    def verdict(self) -> dict[str, Any] | None:
-        """What to do, and why, as the field `verdict` of the JSON; None if nothing was replayed.
+    def verdict(self) -> Verdict | None:
+        """What to do, and why; None if nothing was replayed.
 
         >>> import recompact
-        >>> recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"]).verdict["choice"]
-        'none-fit'
+        >>> verdict = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"], window="80k").verdict
+        >>> verdict.outcome, verdict.policy, round(verdict.change, 2), verdict.interval
+        ('unproven', 'claude-code', -0.28, None)
         """
         verdict = self._native.verdict
-        return None if verdict is None else json.loads(verdict)
+        return None if verdict is None else Verdict.of(json.loads(verdict))
 
     def total(self, policy: str, column: str) -> float | None:
-        """Returns a policy's value of a column over all conversations; None if it has no value there.
+        """Returns a policy's value of a column over all conversations, a count as an int; None if it has no value there.
 
         Raises `KeyError` if the results have no such policy or no such column.
         """
@@ -144,7 +183,7 @@ class Results(Printable):
         >>> import recompact
         >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
         >>> results.to_pandas().set_index("policy")["calls"].to_dict()
-        {'keep-all': 93.0, 'claude-code': 93.0, 'recorded': 93.0, 'drop-all': 93.0}
+        {'keep-all': 93, 'claude-code': 93, 'recorded': 93, 'drop-all': 93}
         """
         import numpy
         import pandas
@@ -154,6 +193,9 @@ class Results(Printable):
         def values(kind: str, data: bytes, offsets: bytes | None, validity: bytes | None) -> Any:
             if kind == "number":
                 return numpy.frombuffer(data, "<f8")
+            if kind == "count":
+                counts = numpy.frombuffer(data, "<i8")
+                return counts if validity is None else pandas.arrays.IntegerArray(counts, ~_bits(numpy, validity, length))
             if kind == "flag":
                 return _bits(numpy, data, length)
             ends = numpy.frombuffer(offsets or b"", "<i8")
@@ -171,7 +213,7 @@ class Results(Printable):
         import pyarrow
 
         columns, length = self._native.buffers(table or self._usual(), oracles)
-        types = {"number": pyarrow.float64(), "text": pyarrow.large_string(), "flag": pyarrow.bool_()}
+        types = {"number": pyarrow.float64(), "count": pyarrow.int64(), "text": pyarrow.large_string(), "flag": pyarrow.bool_()}
 
         def array(kind: str, validity: bytes | None, data: bytes, offsets: bytes | None) -> pyarrow.Array:
             parts = [validity, data] if offsets is None else [validity, offsets, data]

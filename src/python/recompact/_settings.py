@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timezone
 from os import PathLike
-from typing import Any, Literal, TypedDict, TypeVar, Union
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Union
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: One text, or several.
 Texts = Union[str, Sequence[str]]
 
+#: A whole number, which may be written as `8e4`, or come from numpy.
+Whole = Union[int, float, SupportsIndex]
 
-class Settings(TypedDict, total=False):
+
+class Reading(TypedDict, total=False):
+    """Which transcripts are read, and how. Every setting may be left out."""
+
+    #: Format of every transcript; default: detected.
+    format: str
+    #: Branches to read if a conversation was rewound or edited; default: last.
+    branches: Literal["last", "all"]
+    #: Whether an unreadable line is an error; default: False, it is skipped with a warning.
+    strict: bool
+    #: Largest transcript to read, decompressed: `"2GB"`; default: 1 GiB.
+    max_file: Whole | str
+    #: First day of the conversations, in UTC: `"2026-10-01"`, a date, or `"30d"` and `"4w"` before today.
+    since: str | date
+    #: Last day of the conversations, in UTC.
+    until: str | date
+    #: Part of the path of the working directory.
+    project: str
+    #: Part of the name of a model.
+    model: str
+    #: Number of sessions: those whose files are the newest.
+    newest: Whole
+
+
+class Settings(Reading, total=False):
     """What is replayed, how, and what the results list. Every setting may be left out."""
 
     #: Changes of single settings by the id of their layer: `{"micro.keep_recent_results": 5}`, `"micro.keep_recent_results=5"`, or a
@@ -27,15 +52,15 @@ class Settings(TypedDict, total=False):
     #: Summarizer, or several to compare: `extract`, `stub:TOKENS`, `fixed:TEXT`, `failing`, `command:PROGRAM`; default: extract.
     summarizer: str | Sequence[str]
     #: Samples per summary of each model; default: 1.
-    replicates: int
+    replicates: Whole
     #: Whether `extract` and a stub are added to the summarizers, as references; default: False.
     references: bool
     #: Extra fields of every request to a model, such as `{"temperature": 0}`.
     param: Mapping[str, Any]
-    #: Context window, in tokens; default: the transcript's, else the policy's, else 200000.
-    window: float | str
+    #: Context window, in tokens: `80_000`, `8e4`, `"80k"`; default: the transcript's, else the policy's, else 200000.
+    window: Whole | str
     #: Tokens of system prompt and tools in every request; default: taken from the first recorded usage.
-    overhead: int
+    overhead: Whole
     #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: own.
     tokenizer: str
     #: How long thinking is sent again; default: as the format's provider does.
@@ -47,11 +72,11 @@ class Settings(TypedDict, total=False):
     #: A model that all calls are priced as, or a price list; default: each call by its model and date.
     prices: str | PathLike[str]
     #: Random seed for bootstrap intervals, sweep samples and the hold-out split.
-    seed: int
+    seed: Whole
     #: Number of lost facts to list for each policy; default: 3.
-    misses: int
+    misses: Whole
     #: Number of cache invalidations to list for each policy; default: 3.
-    breaks: int
+    breaks: Whole
     #: Whether findings are detected; default: False.
     findings: bool
     #: Whether secrets in the transcripts are shown where results quote them; default: False.
@@ -60,31 +85,13 @@ class Settings(TypedDict, total=False):
     exact: bool
     #: Whether the bounds keep-all and drop-all are replayed too; default: True.
     bounds: bool
-    #: Format of every transcript; default: detected.
-    format: str
-    #: Branches to read if a conversation was rewound or edited; default: last.
-    branches: Literal["last", "all"]
-    #: Whether an unreadable line is an error; default: False, it is skipped with a warning.
-    strict: bool
-    #: Largest transcript to read, decompressed: `"2GB"`; default: 1 GiB.
-    max_file: int | str
-    #: First day of the conversations, in UTC: `"2026-10-01"`, or a date.
-    since: str | date
-    #: Last day of the conversations, in UTC.
-    until: str | date
-    #: Part of the path of the working directory.
-    project: str
-    #: Part of the name of a model.
-    model: str
-    #: Number of sessions: those whose files are the newest.
-    newest: int
 
 
 class SearchSettings(TypedDict, total=False):
     """How a sweep searches. Every setting may be left out."""
 
     #: Number of configurations to try, spread evenly; default: all.
-    sample: int
+    sample: Whole
     #: Conditions on totals: `"kept.hard <= 2%"`.
     where: Texts
     #: Columns to minimize; default: cost.ratio.
@@ -95,14 +102,11 @@ class SearchSettings(TypedDict, total=False):
     holdout: float
 
 
-#: The settings that are lists of texts.
-LISTS = ("set", "where", "minimize", "maximize")
-
-#: The settings that are whole numbers, also if they are written as `8e4`.
-WHOLE = ("replicates", "window", "overhead", "seed", "misses", "breaks", "newest", "sample", "max_file")
-
 #: The settings that say which transcripts are read, and how.
-READING = ("format", "branches", "strict", "max_file", "since", "until", "project", "model", "newest")
+READING = tuple(Reading.__annotations__)
+
+#: The types of all settings, as they are written.
+_TYPES = {name: str(type) for name, type in (*Settings.__annotations__.items(), *SearchSettings.__annotations__.items())}
 
 
 def takes(*names: str) -> Callable[[Function], Function]:
@@ -126,20 +130,26 @@ def natural(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _natural(name: str, value: Any) -> Any:
+    # Numbers and arrays of numpy.
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if name == "set" and isinstance(value, Mapping):
         return [f"{setting}={_values(values)}" for setting, values in value.items()]
-    if name in LISTS and isinstance(value, str):
+    if "Texts" in _TYPES.get(name, "") and isinstance(value, str):
         return [value]
+    if isinstance(value, datetime) and value.tzinfo:
+        value = value.astimezone(timezone.utc)
     if isinstance(value, date):
         return f"{value:%Y-%m-%d}"
-    if name in WHOLE and isinstance(value, float) and value.is_integer():
+    if "Whole" in _TYPES.get(name, "") and isinstance(value, float) and value.is_integer():
         return int(value)
-    # The integers of numpy.
-    return operator.index(value) if hasattr(value, "__index__") and not isinstance(value, int) else value
+    return value
 
 
 def _values(values: Any) -> str:
     """Returns one value or several as they are written behind the `=` of a setting."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
     if isinstance(values, bool):
         return "true" if values else "false"
     return ",".join(map(_values, values)) if isinstance(values, (list, tuple, range)) else str(values)

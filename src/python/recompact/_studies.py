@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from . import _native
+from ._calls import without_running_loop
 from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
 from ._settings import SearchSettings, Settings, natural, split, takes
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @takes(*Settings.__annotations__)
 def replay(
     paths: Paths,
-    policies: Policies = (),
+    policies: Policies | None = None,
     *,
     allow_programs: bool = False,
     on_error: OnError = "raise",
@@ -33,12 +34,14 @@ def replay(
 
     `paths` are files, folders (searched for transcripts) or patterns. A policy is the name of a preset, the path of a policy file,
     its text, its content as a dict, a function (see `recompact.policy`), or a program as `mine=command:node mine.mjs`. A program that
-    a policy file names is started with `allow_programs` only. `Settings` describes all further arguments, `jobs` is the number of
-    threads, and `progress` shows or hides the progress bar, or is called with it.
+    a policy file names is started with `allow_programs` only. Default: the presets that the program replays. `Settings` describes all
+    further arguments, `jobs` is the number of threads, and `progress` shows or hides the progress bar, or is called with it.
 
     What cannot be read is left out with a `RecompactWarning`; `strict=True` makes it an error. If a policy fails, so does the replay: a
     `RecompactError` names the session and the call, and its `__cause__` is the exception of the function. With `on_error="skip"` the
-    session is left out with a warning, for every policy: what is left may be easier than what failed. Ctrl-C stops the replay.
+    session is left out with a warning, for every policy: what is left may be easier than what failed, and the verdict says so.
+
+    Functions run in the thread that calls, one at a time: Ctrl-C ends one, and so does the time limit of 30 seconds for each answer.
 
     >>> import recompact
     >>> mine = '''
@@ -50,13 +53,14 @@ def replay(
     ... '''
     >>> results = recompact.replay("fixtures/transcripts/codex", [mine, "lcc-s08"], window=100_000)
     >>> results.total("mine", "broken.requests")
-    0.0
+    0
 
-    Raises `RecompactError` with what is wrong, where, and what to do.
+    Raises `RecompactError`, which is a `ValueError`, with what is wrong, where, and what to do; `TypeError` for an argument of another
+    type.
     """
-    replayed = given(policies, allow_programs, on_error)
-    with watching(progress) as shown:
-        native, skipped = _native.replay(list_of(paths), replayed, natural(settings), (jobs, shown))
+    replayed = given(_native.usual_policies(False) if policies is None else policies, allow_programs, on_error)
+    with watching(jobs, progress) as watch, without_running_loop():
+        native, skipped = _native.replay(list_of(paths), replayed, natural(settings), watch)
     warn(skipped)
     return Results(native)
 
@@ -64,7 +68,7 @@ def replay(
 @takes(*Settings.__annotations__, *SearchSettings.__annotations__)
 def sweep(
     paths: Paths,
-    policies: Policies,
+    policies: Policies | None = None,
     *,
     jobs: int | None = None,
     progress: bool | Progress | None = None,
@@ -83,11 +87,11 @@ def sweep(
     'lcc-s06 micro.keep_recent_results=1'
     """
     search, study = split(natural(settings), tuple(SearchSettings.__annotations__))
-    named, functions = list_of_policies(policies)
+    named, functions = list_of_policies(_native.usual_policies(True) if policies is None else policies)
     if functions:
         raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")
-    with watching(progress) as shown:
-        native, skipped = _native.sweep(list_of(paths), named, study, search, (jobs, shown))
+    with watching(jobs, progress) as watch:
+        native, skipped = _native.sweep(list_of(paths), named, study, search, watch)
     warn(skipped)
     return Results(native)
 

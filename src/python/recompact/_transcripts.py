@@ -64,7 +64,7 @@ def read(
     >>> conversation.messages[1]["content"][-1]["name"]
     'update_plan'
     """
-    with watching(progress) as shown:
-        found, skipped = _native.read(list_of(paths), only(READING, settings), (jobs, shown))
+    with watching(jobs, progress) as watch:
+        found, skipped = _native.read(list_of(paths), only(READING, settings), watch)
     warn(skipped)
     return [Conversation(**conversation) for conversation in found]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import warnings
@@ -28,12 +29,24 @@ def list_of(paths: Paths) -> list[str]:
     """Returns one path or several as a list."""
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
+    if not isinstance(paths, Iterable):
+        raise TypeError(f"paths: one path or several are needed, not {type(paths).__name__}")
     return [os.fspath(Path(path).expanduser()) for path in paths]
 
 
 @contextmanager
-def watching(progress: bool | Progress | None) -> Iterator[Progress | None]:
+def watching(jobs: int | None, progress: bool | Progress | None) -> Iterator[tuple[int | None, Progress | None]]:
     """Shows a progress bar while a call works, if `tqdm` is installed and there is somebody to see it."""
+    if not (jobs is None or hasattr(jobs, "__index__") and not isinstance(jobs, bool)):
+        raise TypeError(f"jobs: a whole number or None is needed, not {jobs!r}")
+    if jobs is not None and operator.index(jobs) < 1:
+        raise ValueError(f"jobs: 1 thread or more is needed, not {jobs}")
+    with _bar(progress) as shown:
+        yield jobs, shown
+
+
+@contextmanager
+def _bar(progress: bool | Progress | None) -> Iterator[Progress | None]:
     if callable(progress):
         yield progress
         return

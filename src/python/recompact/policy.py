@@ -21,12 +21,16 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Optional
+from typing import Any, Literal, Optional, get_args
 
 from ._alignment import Entry, Item, aligned, changed_in_place
 
 #: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
 Message = dict[str, Any]
+
+
+#: How long the changes of a policy last.
+Scope = Literal["state", "request"]
 
 
 @dataclass
@@ -52,7 +56,7 @@ class Request:
     #: Yours; it is empty when a session begins.
     state: dict[str, Any] = field(repr=False)
     #: `request`: the changes are for this request only. Set it to that for a view that is made anew for each request.
-    scope: Literal["state", "request"] = "state"
+    scope: Scope = "state"
     #: Files that the policy would write: `{"path": …, "text": …, "tool_use_id": …}`, of which the last two may be left out.
     files: list[dict[str, Any]] = field(default_factory=list, repr=False)
     _summaries: list[str | Exception] = field(default_factory=list, repr=False)
@@ -66,6 +70,8 @@ class Request:
         summarizer has none.
         """
         self._asked += 1
+        if not (isinstance(prompt, str) and isinstance(system, str)):
+            raise TypeError("summarize: the prompt and the system prompt are texts")
         if self._asked > len(self._summaries):
             raise _Ask(list(messages), prompt, system, max_tokens)
         summary = self._summaries[self._asked - 1]
@@ -86,25 +92,42 @@ class _Ask(BaseException):
 Policy = Callable[[Request], Optional[Iterable[Message]]]
 
 
+#: `anthropic`: results of tools are blocks of a user message. `openai`: each result is a message with the role `tool`.
+Shape = Literal["anthropic", "openai"]
+
+
 @dataclass(frozen=True)
 class Function:
-    """A policy in Python with its name, the form of its messages, and a beginning for each session."""
+    """A policy in Python with its name, the form of its messages, a beginning for each session, and a time limit."""
 
     #: Called without arguments for each session; returns the policy of the session.
     begin: Callable[[], Policy]
     name: str
-    #: `anthropic`: results of tools are blocks of a user message. `openai`: each result is a message with the role `tool`.
-    shape: Literal["anthropic", "openai"] = "anthropic"
+    shape: Shape = "anthropic"
+    #: Seconds for each answer; None: 30, as for programs.
+    timeout: int | None = None
 
     def open(self) -> Callable[[bytes], str]:
         """Begins a session. Returns what answers its lines, which are those of the protocol for programs."""
         return _Session(self).answer
 
 
+@dataclass(frozen=True)
+class _Always:
+    """Begins each session with the same policy."""
+
+    policy: Policy
+
+    def __call__(self) -> Policy:
+        return self.policy
+
+
 def function(
-    policy: Policy | type | Function, name: str | None = None, *, shape: Literal["anthropic", "openai"] = "anthropic"
+    policy: Policy | type | Function, name: str | None = None, *, shape: Shape | None = None, timeout: int | None = None
 ) -> Function:
-    """Gives a policy another name, or messages in OpenAI's form. A class is called for each session, so it may hold state.
+    """Gives a policy another name, messages in OpenAI's form, or another time limit than 30 seconds for each answer.
+
+    A class is called for each session, so it may hold state.
 
     >>> class Thrifty:
     ...     "Halves the history whenever it is over 60 % of the window."
@@ -114,17 +137,30 @@ def function(
     >>> import recompact
     >>> mine = recompact.policy.function(Thrifty, "half", shape="openai")
     >>> recompact.replay("fixtures/transcripts/codex", mine, window=60_000).total("half", "failed_calls")
-    0.0
+    0
     """
-    if isinstance(policy, Function):
-        return replace(policy, name=name or policy.name)
-    name = name or str(getattr(policy, "__name__", type(policy).__name__))
-    if inspect.isclass(policy):
-        return Function(policy, name, shape)  # type: ignore[arg-type]
-    return Function(lambda: policy, name, shape)
+    if shape not in (None, *get_args(Shape)):
+        raise ValueError(f"shape: write 'anthropic' or 'openai', not {shape!r}")
+    if not (name is None or isinstance(name, str)):
+        raise TypeError(f"name: a text is needed, not {name!r}")
+    if timeout is not None and timeout < 1:
+        raise ValueError(f"timeout: 1 second or more is needed, not {timeout!r}")
+    if not isinstance(policy, Function):
+        if not callable(policy):
+            raise TypeError(f"a function or a class is needed, not {type(policy).__name__}")
+        called = inspect.getattr_static(policy if inspect.isclass(policy) else type(policy), "__call__", None)
+        if any(map(inspect.iscoroutinefunction, (policy, called))) or any(map(inspect.isasyncgenfunction, (policy, called))):
+            raise TypeError(f"{_name(policy)} is an `async def`: write a `def`, and call asyncio.run in it for what is asynchronous")
+        begin: Callable[[], Any] = policy if inspect.isclass(policy) else _Always(policy)
+        policy = Function(begin, _name(policy))
+    return replace(policy, name=name or policy.name, shape=shape or policy.shape, timeout=timeout or policy.timeout)
 
 
-def serve(policy: Policy | type | Function, *, shape: Literal["anthropic", "openai"] = "anthropic") -> None:
+def _name(policy: Policy | type) -> str:
+    return str(getattr(policy, "__name__", type(policy).__name__))
+
+
+def serve(policy: Policy | type | Function, *, shape: Shape | None = None) -> None:
     """Answers as a program, for messages in this form: `recompact replay … -p 'mine=command:python mine.py'`."""
     answer, function_ = None, function(policy, shape=shape)
     for line in sys.stdin.buffer:
@@ -185,12 +221,16 @@ class _Session:
             ids = {id(entry.message): entry.id for entry in self._entries}
             named = [ids[id(message)] for message in of if id(message) in ids]
             return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}
+        if not (returned is None or isinstance(returned, Iterable)) or isinstance(returned, (str, dict)):
+            raise TypeError(f"a policy returns a list of messages, or None; this one returned {type(returned).__name__}")
+        if request.scope not in get_args(Scope):
+            raise ValueError(f"scope: write 'state' or 'request', not {request.scope!r}")
         returned = list(request.messages if returned is None else returned)
         changed = changed_in_place(self._entries, returned)
         items = aligned(self._entries, returned) if changed is None else None
         answer: dict[str, Any] = self._changes(items) if items is not None else {"replace": [_written(entry) for entry in changed or ()]}
         if request.files:
-            answer["files"] = request.files
+            answer["files"] = [_file(file) for file in request.files]
         if request.scope == "request":
             answer["scope"] = request.scope
             for entry in self._entries if changed is None else changed:
@@ -215,6 +255,12 @@ class _Session:
             "replace": [item.listed() for item in items if not item.is_kept],
         }
         return {name: change for name, change in changes.items() if change}
+
+
+def _file(file: Any) -> dict[str, Any]:
+    if not (isinstance(file, dict) and "path" in file and file.keys() <= {"path", "text", "tool_use_id"}):
+        raise TypeError('files: dicts as {"path": …, "text": …, "tool_use_id": …} are needed, of which the last two may be left out')
+    return file
 
 
 def _written(entry: Entry) -> Message:
