@@ -7,16 +7,23 @@ mod batch;
 mod claude_code;
 mod codex;
 mod exit_code;
+mod gemini;
 mod head;
 pub mod jsonl;
 mod kinds;
+mod marks;
 mod messages;
 mod notes;
 mod odd_field;
 mod openai_chat;
 mod openai_wire;
 mod python;
+mod qwen_code;
 mod sdk;
+#[cfg(test)]
+mod shape;
+mod timeline;
+mod tree;
 mod unseen;
 mod wire_usage;
 
@@ -28,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transcript::conversation::Conversation;
 
+use head::Head;
 pub use openai_chat::files::{LoggedRequest, read_files};
 
 /// A note about a place in a file: a skipped line, a branch that was left out.
@@ -95,14 +103,29 @@ impl Reading {
     }
 }
 
+/// How sure a format is that a file is of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    No,
+    /// It has records as this format has them, and other files have such records too.
+    Maybe,
+    Sure,
+}
+
+impl From<bool> for Certainty {
+    fn from(is_sure: bool) -> Self {
+        if is_sure { Self::Sure } else { Self::No }
+    }
+}
+
 /// A transcript format.
 pub struct Format {
     /// Id of the format, used by `--format` and in results.
     pub name: &'static str,
     /// Description for the catalog, one line.
     pub about: &'static str,
-    /// Returns whether these bytes look like this format. Looks only at the first few records.
-    pub sniff: fn(&[u8]) -> bool,
+    /// Returns how sure it is that a file is of this format. Looks only at the first few records, the last of which may break off.
+    sniff: fn(&Head) -> Certainty,
     /// Reads a whole file.
     pub read: fn(&[u8], &ReadOptions) -> Reading,
     /// Where harnesses save sessions in this format.
@@ -127,8 +150,8 @@ pub struct SessionFolder {
     pub sessions: &'static str,
 }
 
-/// Every format, in the order of detection: the most specific first.
-pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, openai_chat::FORMAT, messages::FORMAT];
+/// Every format, in the order of detection: the most specific first. The first one that is sure counts.
+pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, qwen_code::FORMAT, openai_chat::FORMAT, messages::FORMAT];
 
 /// What a file looks like.
 #[derive(Clone, Copy)]
@@ -145,16 +168,19 @@ pub enum Verdict {
 
 /// Recognises a file by its first records and its name.
 pub fn recognise(path: &str, bytes: &[u8]) -> Verdict {
-    let records = head::records(bytes);
-    let file = path.rsplit('/').next().unwrap_or(path);
-    if let Some(name) = kinds::unread(file.strip_suffix(".gz").unwrap_or(file), &records) {
+    let head = Head::new(path, bytes);
+    if let Some(name) = kinds::unread(&head) {
         return Verdict::Unread(name);
     }
-    match FORMATS.iter().find(|format| (format.sniff)(bytes)) {
-        Some(format) if format.name == claude_code::FORMAT.name && !kinds::is_claude_code(&records) => Verdict::Maybe(format),
-        Some(format) => Verdict::Sure(format),
-        None => Verdict::No,
+    let mut verdict = Verdict::No;
+    for format in FORMATS {
+        match (format.sniff)(&head) {
+            Certainty::Sure => return Verdict::Sure(format),
+            Certainty::Maybe if matches!(verdict, Verdict::No) => verdict = Verdict::Maybe(format),
+            Certainty::Maybe | Certainty::No => {}
+        }
     }
+    verdict
 }
 
 /// Detects the format of a file; `None` if it is unknown.

@@ -272,7 +272,7 @@ fn invalid_option_values_are_refused() {
     let refused: [(&[&str], &str); 12] = [
         (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': write a number, at least 1"),
         (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': write a number, at least 1"),
-        (&["--format", "claude"], "unknown format (known: claude-code, codex, openai-chat, messages)"),
+        (&["--format", "claude"], "unknown format (known: claude-code, codex, "),
         (&["--output", "pdf"], "unknown report (known: table, json, csv, markdown, html, sarif, junit, github)"),
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing, "),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),

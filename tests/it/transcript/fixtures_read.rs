@@ -23,9 +23,10 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("openai-chat/tasks.json", "3", [6, 4, 4], &[]),
     ("openai-chat/tasks.json", "4", [6, 3, 3], &[]),
     ("openai-chat/tasks.json", "5", [7, 4, 4], &[]),
+    ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
 ];
 
-const FOLDERS: [&str; 4] = ["claude-code", "codex", "messages", "openai-chat"];
+const FOLDERS: [&str; 5] = ["claude-code", "codex", "messages", "openai-chat", "qwen-code"];
 
 /// Short sessions, which each preset replays.
 const SHORT: &str = "openai-chat/tasks.json";

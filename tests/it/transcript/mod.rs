@@ -5,4 +5,5 @@ pub mod codex_files;
 pub mod fixtures_read;
 pub mod messages_files;
 pub mod openai_files;
+pub mod other_agents;
 pub mod sent_thinking;

@@ -17,6 +17,15 @@ pub struct Stamp {
     pub time: Option<i64>,
 }
 
+impl Stamp {
+    /// Reads a time such as `2026-11-26T16:15:36.822Z`; one without an offset is in UTC.
+    pub fn parsed(line: u32, time: Option<&str>) -> Self {
+        let utc = |text: &str| text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+        let at = |text: &str| text.parse::<jiff::Timestamp>().ok().or_else(|| Some(utc(text)?.timestamp()));
+        Self { line, time: time.and_then(at).map(jiff::Timestamp::as_millisecond) }
+    }
+}
+
 /// The user message under construction. Before each response, [`Batch::close`] it; after it, [`Batch::expect`] the new calls.
 #[derive(Debug)]
 pub struct Batch {

@@ -37,8 +37,9 @@ use self::record::{Record, Type};
 use self::text::Text;
 use self::threads::Threads;
 use self::tree::{Branch, Tree};
+use super::head::{self, Head};
 use super::notes::Notes;
-use super::{Branches, Format, Note, ReadOptions, Reading, SessionFolder, head, jsonl};
+use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
 use crate::util::text::plural;
 
 const NAME: &str = "claude-code";
@@ -64,7 +65,22 @@ const BOOKKEEPING: &[&str] = &[
     "ai-title",
 ];
 
-/// Number of records that [`sniff`] looks at: the first one can be cut off or unknown.
+/// What marks a record of Claude Code. Its reader also takes any record with a type and an id for one, and logs have both.
+const MARKS: &[&str] = &[
+    "uuid isSidechain",
+    "uuid message.role message.content",
+    "sessionId message.role message.content",
+    "session_id message.role message.content",
+    "type=system subtype uuid",
+    "type=attachment attachment",
+    "type=progress data uuid",
+    "type=summary leafUuid",
+    "type=last-prompt leafUuid",
+    "type=file-history-snapshot snapshot",
+    "type=queue-operation operation",
+];
+
+/// Number of records that [`is_like`] looks at: the first one can be cut off or unknown.
 const SNIFFED_RECORDS: usize = 8;
 
 #[derive(Default, Deserialize)]
@@ -79,7 +95,16 @@ struct RecordProbe {
     payload: Option<IgnoredAny>,
 }
 
-fn sniff(bytes: &[u8]) -> bool {
+fn sniff(head: &Head) -> Certainty {
+    match is_like(head.bytes) {
+        true if head.is_marked(MARKS) => Certainty::Sure,
+        true => Certainty::Maybe,
+        false => Certainty::No,
+    }
+}
+
+/// Returns whether one of the first records has a type and an id.
+fn is_like(bytes: &[u8]) -> bool {
     let is_one = |probe: RecordProbe| {
         let has_id = [&probe.uuid, &probe.session_id, &probe.stream_session_id].into_iter().any(|id| id.get().is_some());
         probe.payload.is_none() && probe.r#type.get().is_some_and(|r#type| has_id || BOOKKEEPING.contains(&r#type))
@@ -159,6 +184,5 @@ fn drop_repeated(records: &mut [Record], notes: &mut Vec<Note>) {
 fn branch_note(records: &[Record], branch: &Branch, name: &str, is_read: bool) -> Option<Note> {
     let mut own_messages = branch.own.iter().map(|i| &records[*i]).filter(|record| record.is_conversation());
     let (first, more) = (own_messages.next()?, own_messages.count());
-    let what = if is_read { "read as a separate conversation" } else { "left out (--branches all reads it)" };
-    Some(Note::info(first.line, format!("{name} has another branch of {} records here: {what}", more + 1)))
+    Some(super::tree::note(first.line, name, more + 1, is_read))
 }

@@ -43,7 +43,8 @@ use self::meter::TokenEvent;
 use self::record::{Record, RecordKind};
 use self::rewind::Rewinds;
 use self::rollout::{FileUsage, Lineage};
-use super::{Branches, Format, ReadOptions, Reading, SessionFolder, jsonl};
+use super::head::Head;
+use super::{Branches, Certainty, Format, ReadOptions, Reading, SessionFolder, jsonl};
 use crate::transcript::conversation::Conversation;
 
 /// The id of the format.
@@ -58,8 +59,8 @@ const FOLDERS: &[SessionFolder] = &[
 ];
 
 /// Returns whether one of the first three lines is a line of a rollout.
-fn sniff(bytes: &[u8]) -> bool {
-    jsonl::lines(bytes).take(3).any(|(_, line)| record::is_rollout_line(line))
+fn sniff(head: &Head) -> Certainty {
+    jsonl::lines(head.bytes).take(3).any(|(_, line)| record::is_rollout_line(line)).into()
 }
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use super::jsonl;
+use super::{jsonl, marks};
 
 /// Records to look at: the first ones can be cut off or be bookkeeping.
 const RECORDS: usize = 20;
@@ -23,6 +23,28 @@ const TEXT: usize = 100;
 
 /// Bytes of a database that hold the names of its first tables.
 const SCHEMA: usize = 256 * 1024;
+
+/// What the kind of a file is recognised by.
+pub struct Head<'a> {
+    /// The name of the file, without its folders and without the ending of a compression.
+    pub file: &'a str,
+    /// All of it.
+    pub bytes: &'a [u8],
+    /// Its first records.
+    pub records: Vec<Value>,
+}
+
+impl<'a> Head<'a> {
+    pub fn new(path: &'a str, bytes: &'a [u8]) -> Self {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        Self { file: file.strip_suffix(".gz").unwrap_or(file), bytes, records: records(bytes) }
+    }
+
+    /// Returns whether one of the first records has one of these [`marks`].
+    pub fn is_marked(&self, marks: &[&str]) -> bool {
+        self.records.iter().any(|record| marks::is_marked(marks, self.file, record))
+    }
+}
 
 /// Returns the first records of a file: lines, the elements of an array, or one document. A database is one record with the names of
 /// its tables under `sqlite`.

@@ -2,25 +2,18 @@
 //!
 //! A new kind is one row. A row becomes a reader by a file of its own and a row of [`FORMATS`](super::FORMATS).
 
-use serde_json::Value;
+use super::head::Head;
 
 /// A known kind of file.
 struct Kind {
     /// The name in a refusal, with its article.
     name: &'static str,
-    /// What marks it. One of these must hold for one of the first records: every condition of it, separated by spaces.
-    ///
-    /// `a.b` is a field that is not null; of a list, each element is looked at. `=`, `^=` and `$=` compare its text: equal, begins
-    /// with, ends with. `file=` compares the name of the file.
+    /// What marks it ([`marks`](super::marks)). One of the first records must have one of these.
     marks: &'static [&'static str],
 }
 
 /// Every kind, the more specific first.
 const KINDS: &[Kind] = &[
-    Kind {
-        name: "a Qwen Code session",
-        marks: &["uuid sessionId message.parts", "uuid sessionId systemPayload", "uuid sessionId provenance"],
-    },
     Kind {
         name: "a Gemini CLI chat",
         marks: &["sessionId projectHash", "type=gemini timestamp", "messages.type=gemini", "$rewindTo"],
@@ -138,94 +131,24 @@ const KINDS: &[Kind] = &[
     Kind { name: "a SQLite database", marks: &["sqlite"] },
 ];
 
-/// What marks a record of Claude Code. Its reader also takes any record with a type and an id for one, and logs have both.
-const CLAUDE_CODE: &[&str] = &[
-    "uuid isSidechain",
-    "uuid message.role message.content",
-    "sessionId message.role message.content",
-    "session_id message.role message.content",
-    "type=system subtype uuid",
-    "type=attachment attachment",
-    "type=progress data uuid",
-    "type=summary leafUuid",
-    "type=last-prompt leafUuid",
-    "type=file-history-snapshot snapshot",
-    "type=queue-operation operation",
-];
-
-/// Returns the name of the kind that no reader reads, if these records of a file of this name are of one.
-pub fn unread(file: &str, records: &[Value]) -> Option<&'static str> {
-    let is_one = |kind: &&Kind| records.iter().any(|record| is_marked(kind.marks, file, record));
-    KINDS.iter().find(is_one).map(|kind| kind.name)
-}
-
-/// Returns whether one of these records is surely of Claude Code.
-pub fn is_claude_code(records: &[Value]) -> bool {
-    records.iter().any(|record| is_marked(CLAUDE_CODE, "", record))
-}
-
-fn is_marked(marks: &[&str], file: &str, record: &Value) -> bool {
-    marks.iter().any(|mark| mark.split(' ').all(|condition| holds(condition, file, record)))
-}
-
-fn holds(condition: &str, file: &str, record: &Value) -> bool {
-    let (left, wanted) = condition.split_once('=').unwrap_or((condition, ""));
-    let (path, matches): (&str, fn(&str, &str) -> bool) = match left.as_bytes().last() {
-        Some(b'^') => (&left[..left.len() - 1], |text, wanted| text.starts_with(wanted)),
-        Some(b'$') => (&left[..left.len() - 1], |text, wanted| text.ends_with(wanted)),
-        _ => (left, |text, wanted| text == wanted),
-    };
-    if path == "file" {
-        return matches(file, wanted);
-    }
-    let is_compared = condition.contains('=');
-    any_at(record, path, &|value| match value {
-        Value::String(text) if is_compared => matches(text, wanted),
-        value => !is_compared && !value.is_null(),
-    })
-}
-
-/// Returns whether a value at this path passes a test.
-fn any_at(value: &Value, path: &str, passes: &dyn Fn(&Value) -> bool) -> bool {
-    match value {
-        Value::Array(elements) => elements.iter().any(|element| any_at(element, path, passes)),
-        value if path.is_empty() => passes(value),
-        value => {
-            let (key, rest) = path.split_once('.').unwrap_or((path, ""));
-            let field = value.get(key);
-            // A list itself is there, even if it is empty.
-            field.is_some_and(|field| any_at(field, rest, passes) || (rest.is_empty() && field.is_array() && passes(field)))
-        }
-    }
+/// Returns the name of the kind that no reader reads, if a file that begins so is of one.
+pub fn unread(head: &Head) -> Option<&'static str> {
+    KINDS.iter().find(|kind| head.is_marked(kind.marks)).map(|kind| kind.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    #[test]
-    fn conditions_look_into_lists_and_compare_texts() {
-        let record =
-            json!({"type": "say", "list": [{"id": "ses_1"}, {"kind": "MessageEvent"}], "none": null, "empty": [], "ts": 1});
-        for yes in ["type", "type=say", "list.id^=ses_", "list.kind$=Event", "empty", "ts", "file=a.json", "file$=.json"] {
-            assert!(holds(yes, "a.json", &record), "{yes}");
-        }
-        for no in
-            ["none", "type=ask", "list.id=ses_", "list.kind^=Event", "ts=1", "type.say", "other", "list.other", "file=b.json"]
-        {
-            assert!(!holds(no, "a.json", &record), "{no}");
-        }
+    fn named(file: &str, records: &[Value]) -> Option<&'static str> {
+        unread(&Head { file, bytes: b"", records: records.to_vec() })
     }
 
     /// One invented record of each kind, its keys in another order than the programs write them.
     #[test]
     fn each_kind_is_named_by_one_record() {
-        let named = [
-            (
-                "a Qwen Code session",
-                json!({"message": {"parts": [{"text": "go"}], "role": "user"}, "sessionId": "s", "uuid": "u"}),
-            ),
+        let kinds = [
             ("a Gemini CLI chat", json!({"messages": [], "projectHash": "h", "sessionId": "s"})),
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
             ("an opencode export", json!({"messages": [], "info": {"title": "t", "id": "ses_1"}})),
@@ -241,19 +164,11 @@ mod tests {
             ("an ATIF trajectory", json!({"steps": [], "schema_version": "ATIF-v1.7"})),
             ("a log of requests to an API", json!({"body": {"messages": [{"role": "user"}]}, "time": 1})),
         ];
-        for (name, record) in named {
-            assert_eq!(unread("a.json", &[json!({"v": 1}), record]), Some(name));
+        for (name, record) in kinds {
+            assert_eq!(named("a.json", &[json!({"v": 1}), record]), Some(name));
         }
         let chat = [json!({"role": "user", "content": "go", "ts": 1})];
-        assert_eq!(unread("a.json", &chat), None);
-        assert_eq!(unread("api_conversation_history.json", &chat), Some("a Cline task"));
-    }
-
-    #[test]
-    fn ordinary_logs_are_not_of_claude_code() {
-        let log =
-            [json!({"type": "event", "sessionId": "s", "level": "info"}), json!({"type": "user", "uuid": "a", "text": "hi"})];
-        assert!(!is_claude_code(&log) && unread("a.jsonl", &log).is_none());
-        assert!(is_claude_code(&[json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "go"}})]));
+        assert_eq!(named("a.json", &chat), None);
+        assert_eq!(named("api_conversation_history.json", &chat), Some("a Cline task"));
     }
 }

@@ -9,9 +9,9 @@ pub mod document;
 
 use serde_json::{Map, Value};
 
-use super::head::{Fit, are_of};
+use super::head::{self, Fit, Head, are_of};
 use super::notes::Notes;
-use super::{Format, Note, ReadOptions, Reading, SessionFolder, head, jsonl, sdk, wire_usage};
+use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, sdk, wire_usage};
 use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
@@ -30,7 +30,7 @@ const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: None, 
 const COMPACTION_MARKERS: [&str; 4] =
     ["[Conversation compressed. Transcript: ", "[Compacted]", "[Reactive compact]", "[snipped "];
 
-/// Number of messages that [`sniff`] looks at.
+/// Number of messages that [`is_like`] looks at.
 const SNIFFED: usize = 20;
 
 fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
@@ -50,8 +50,12 @@ fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
     Reading { conversations, notes: reader.notes.finish() }
 }
 
+fn sniff(head: &Head) -> Certainty {
+    is_like(head.bytes).into()
+}
+
 /// Returns whether the first messages are of the Messages API, or plain text without keys of other chat formats.
-fn sniff(bytes: &[u8]) -> bool {
+fn is_like(bytes: &[u8]) -> bool {
     let mut ignored = Vec::new();
     let first: Vec<Value> = match document::read(bytes, SNIFFED) {
         // Several documents, one a line, are a log of requests: only the first would be read.

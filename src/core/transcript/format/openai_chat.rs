@@ -29,8 +29,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::head::{self, Head};
 use super::notes::Notes;
-use super::{Format, Note, ReadOptions, Reading, head, jsonl};
+use super::{Certainty, Format, Note, ReadOptions, Reading, jsonl};
 use crate::transcript::conversation::Conversation;
 use dialogue::Dialogue;
 use requests::{Chains, Response};
@@ -55,8 +56,8 @@ const NAME_KEYS: [&str; 3] = ["task_id", "instance_id", "id"];
 /// Line of all messages in a document, because the JSON parser does not report lines of values.
 const DOCUMENT_LINE: u32 = 1;
 
-fn sniff(bytes: &[u8]) -> bool {
-    peek::is_chat(bytes)
+fn sniff(head: &Head) -> Certainty {
+    peek::is_chat(head.bytes).into()
 }
 
 /// A message of a file.

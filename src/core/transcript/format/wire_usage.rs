@@ -74,6 +74,47 @@ pub fn usage(recorded: &Value, line: u32, notes: &mut Notes) -> Option<Usage> {
     })
 }
 
+/// The names under which a harness records the tokens of a call; a path such as `cache.read`, empty if it records none.
+pub struct Names {
+    pub input: &'static str,
+    /// `input` includes what was read from the prompt cache and written to it.
+    pub includes_cached: bool,
+    pub cache_read: &'static str,
+    pub cache_write: &'static str,
+    /// The parts of the output, which add up.
+    pub output: &'static [&'static str],
+    pub reasoning: &'static str,
+}
+
+/// Converts a usage with these names; `None` if it has neither input nor output. A number that cannot be one of tokens costs only its
+/// field.
+pub fn named(recorded: &Value, names: &Names, line: u32, notes: &mut Notes) -> Option<Usage> {
+    if !recorded.is_object() {
+        if !recorded.is_null() {
+            notes.odd_field(line, "usage", recorded);
+        }
+        return None;
+    }
+    let mut tokens = Tokens { recorded, line, notes };
+    let mut one = |path: &str| if path.is_empty() { None } else { tokens.one(path) };
+    let outputs: Vec<u64> = names.output.iter().filter_map(|path| one(path)).collect();
+    let input = one(names.input);
+    if input.is_none() && outputs.is_empty() {
+        return None;
+    }
+    let (cache_read, cache_write) = (one(names.cache_read).unwrap_or(0), one(names.cache_write).unwrap_or(0));
+    let (input, cache_read, cache_write) = match (input.unwrap_or(0), names.includes_cached) {
+        (all, true) => {
+            let cache_read = cache_read.min(all);
+            let cache_write = cache_write.min(all - cache_read);
+            (all - cache_read - cache_write, cache_read, cache_write)
+        }
+        (input, false) => (input, cache_read, cache_write),
+    };
+    let reasoning = one(names.reasoning);
+    Some(Usage { input, cache_read, cache_write_5m: cache_write, cache_write_1h: 0, output: outputs.iter().sum(), reasoning })
+}
+
 /// Reads numbers of tokens.
 struct Tokens<'a> {
     recorded: &'a Value,

@@ -8,6 +8,7 @@ mod unseen;
 
 use serde_json::{Value, json};
 
+use super::super::shape::may_be;
 use super::*;
 use crate::transcript::conversation::{Block, BlockKind, Conversation, Iteration, Message, Origin, RecordedEdit, Usage};
 use crate::transcript::format::Level;
@@ -487,12 +488,20 @@ fn content_of_other_shapes_is_noted() {
 #[test]
 fn sniffing_recognises_claude_code_sessions() {
     let lines = |value: Value| value.to_string().into_bytes();
-    assert!(sniff(&lines(user("u", None, "go"))));
-    assert!(sniff(&lines(json!({"type": "summary", "summary": "t", "leafUuid": "x"}))));
-    assert!(sniff(format!("{{\"cut\n{}", user("u", None, "go")).as_bytes()));
-    assert!(!sniff(&lines(json!({"timestamp": "t", "type": "session_meta", "payload": {"sessionId": "s"}}))));
-    assert!(!sniff(&lines(json!({"timestamp": "t", "type": "event_msg", "sessionId": "s", "payload": {}}))));
-    assert!(!sniff(&lines(json!({"role": "user", "content": "go"}))));
-    assert!(!sniff(&lines(json!({"type": "message", "message": {"role": "user"}}))));
-    assert!(!sniff(b"{\n\"sessionId\": \"s\"\n}"));
+    assert!(may_be(&FORMAT, &lines(user("u", None, "go"))));
+    assert!(may_be(&FORMAT, &lines(json!({"type": "summary", "summary": "t", "leafUuid": "x"}))));
+    assert!(may_be(&FORMAT, format!("{{\"cut\n{}", user("u", None, "go")).as_bytes()));
+    assert!(!may_be(&FORMAT, &lines(json!({"timestamp": "t", "type": "session_meta", "payload": {"sessionId": "s"}}))));
+    assert!(!may_be(&FORMAT, &lines(json!({"timestamp": "t", "type": "event_msg", "sessionId": "s", "payload": {}}))));
+    assert!(!may_be(&FORMAT, &lines(json!({"role": "user", "content": "go"}))));
+    assert!(!may_be(&FORMAT, &lines(json!({"type": "message", "message": {"role": "user"}}))));
+    assert!(!may_be(&FORMAT, b"{\n\"sessionId\": \"s\"\n}"));
+}
+
+#[test]
+fn ordinary_logs_are_not_surely_of_claude_code() {
+    let certainty = |records: &[&str]| sniff(&Head::new("a.jsonl", records.join("\n").as_bytes()));
+    let log = [r#"{"type":"event","sessionId":"s","level":"info"}"#, r#"{"type":"user","uuid":"a","text":"hi"}"#];
+    assert_eq!(certainty(&log), Certainty::Maybe);
+    assert_eq!(certainty(&[r#"{"type":"user","uuid":"u","message":{"role":"user","content":"go"}}"#]), Certainty::Sure);
 }

@@ -8,7 +8,8 @@ mod usage;
 
 use serde_json::{Value, json};
 
-use super::{read, sniff};
+use super::super::shape::may_be;
+use super::{FORMAT, read};
 use crate::transcript::conversation::{Block, BlockKind, Compaction, Conversation, Origin, RecordedEdit, Role, Usage};
 use crate::transcript::format::ReadOptions;
 
@@ -388,8 +389,8 @@ fn unknown_records_are_counted_and_broken_ones_skipped() {
 
 #[test]
 fn sniffing_recognises_a_rollout_by_its_envelope() {
-    assert!(sniff(user("go").as_bytes()));
-    assert!(!sniff(br#"{"role":"user","content":"go"}"#));
-    assert!(!sniff(br#"{"type":"user","timestamp":"2026-01-02T03:04:05Z","message":{"role":"user","content":"go"}}"#));
-    assert!(!sniff(b""));
+    assert!(may_be(&FORMAT, user("go").as_bytes()));
+    assert!(!may_be(&FORMAT, br#"{"role":"user","content":"go"}"#));
+    assert!(!may_be(&FORMAT, br#"{"type":"user","timestamp":"2026-01-02T03:04:05Z","message":{"role":"user","content":"go"}}"#));
+    assert!(!may_be(&FORMAT, b""));
 }

@@ -160,10 +160,10 @@ fn one_odd_record_does_not_refuse_a_file() {
     ];
     for odd in odd {
         for text in [format!("{odd}\n{PRINTED}"), format!("{PRINTED}{odd}\n")] {
-            assert!(sniff(text.as_bytes()), "{text}");
+            assert!(is_like(text.as_bytes()), "{text}");
             assert_eq!(read_str(&text).0.calls.len(), 2, "{text}");
         }
-        assert!(!sniff(format!("{odd}\n").as_bytes()), "{odd}");
+        assert!(!is_like(format!("{odd}\n").as_bytes()), "{odd}");
     }
 }
 
@@ -182,7 +182,7 @@ fn a_kept_response_has_its_usage_and_an_odd_field_costs_the_field() {
 #[test]
 fn a_log_of_request_bodies_is_not_one_document() {
     let body = r#"{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]}"#;
-    assert!(sniff(body.as_bytes()) && !sniff(format!("{body}\n{body}\n").as_bytes()));
+    assert!(is_like(body.as_bytes()) && !is_like(format!("{body}\n{body}\n").as_bytes()));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn sniffing_recognises_messages_format() {
         "{\"role\": \"user\", \"content\": \"a\"}\n{\"role\": \"assistant\", \"content\": \"b\"}".to_owned(),
     ];
     for text in ours {
-        assert!(sniff(text.as_bytes()), "{text}");
+        assert!(is_like(text.as_bytes()), "{text}");
     }
     let others = [
         "",
@@ -246,7 +246,7 @@ fn sniffing_recognises_messages_format() {
         r#"{"messages": {"role": "user", "content": "a"}}"#,
     ];
     for text in others {
-        assert!(!sniff(text.as_bytes()), "{text}");
+        assert!(!is_like(text.as_bytes()), "{text}");
     }
 }
 
@@ -254,15 +254,15 @@ fn sniffing_recognises_messages_format() {
 fn sniffing_looks_at_twenty_messages() {
     let typed = "{\"role\": \"user\", \"content\": \"a\"}\n";
     let tool = "{\"role\": \"tool\", \"content\": \"a\"}\n";
-    assert!(!sniff(format!("{}{tool}", typed.repeat(19)).as_bytes()));
-    assert!(sniff(format!("{}{tool}", typed.repeat(20)).as_bytes()));
+    assert!(!is_like(format!("{}{tool}", typed.repeat(19)).as_bytes()));
+    assert!(is_like(format!("{}{tool}", typed.repeat(20)).as_bytes()));
 }
 
 proptest! {
     #[test]
     fn hostile_messages_bytes_never_panic(bytes in any::<Vec<u8>>(), jsonish in r#"[\[\]{}",:\\\n ]{0,20}|(\{"role":"(user|assistant)","content":(\[|"|\[\["|[0-9]|\[\{"type":"[a-z_]{4}"\}\])(\}|\]|"|\n)*){1,4}"#) {
         for bytes in [&bytes[..], jsonish.as_bytes()] {
-            sniff(bytes);
+            is_like(bytes);
             read(bytes, &ReadOptions::default());
         }
     }

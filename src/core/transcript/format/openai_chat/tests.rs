@@ -7,7 +7,8 @@ mod text_calls;
 
 use serde_json::{Value, json};
 
-use super::{read, sniff};
+use super::peek::is_chat;
+use super::read;
 use crate::transcript::conversation::{BlockKind, Conversation, Origin, Role, Usage};
 use crate::transcript::format::{ReadOptions, Reading};
 
@@ -93,7 +94,7 @@ fn a_document_is_one_conversation_on_one_line_or_many() {
     assert_eq!(names(&read_json(&document)), ["main"]);
     let pretty = serde_json::to_vec_pretty(&document).expect("JSON");
     assert_eq!(names(&read(&pretty, &ReadOptions::default())), ["main"]);
-    assert!(sniff(&pretty) && sniff(document.to_string().as_bytes()));
+    assert!(is_chat(&pretty) && is_chat(document.to_string().as_bytes()));
 }
 
 #[test]
@@ -212,22 +213,22 @@ fn a_document_that_breaks_off_keeps_what_is_before() {
 fn chat_sniffing_does_not_claim_other_formats() {
     let block = |kind: &str| json!({"role": "assistant", "content": [{"type": kind}]});
     for kind in ["tool_use", "tool_result", "thinking"] {
-        assert!(!sniff(jsonl(&[user("go"), block(kind)]).as_bytes()), "{kind}");
-        assert!(!sniff(json!([user("go"), block(kind)]).to_string().as_bytes()), "{kind}");
+        assert!(!is_chat(jsonl(&[user("go"), block(kind)]).as_bytes()), "{kind}");
+        assert!(!is_chat(json!([user("go"), block(kind)]).to_string().as_bytes()), "{kind}");
     }
     let printed = json!({"role": "assistant", "content": ["TextBlock(text='hm', type='text')"]});
-    assert!(!sniff(jsonl(&[user("go"), printed]).as_bytes()));
-    assert!(!sniff(jsonl(&[user("go"), assistant("done")]).as_bytes()), "as well Anthropic's");
-    assert!(!sniff(json!({"sessionId": "s", "messages": [{"type": "user", "content": "go"}]}).to_string().as_bytes()));
-    assert!(!sniff(json!({"type": "user", "message": user("go"), "sessionId": "s"}).to_string().as_bytes()));
-    assert!(!sniff(b"") && !sniff(b"[]") && !sniff(b"{}") && !sniff(b"hello"));
+    assert!(!is_chat(jsonl(&[user("go"), printed]).as_bytes()));
+    assert!(!is_chat(jsonl(&[user("go"), assistant("done")]).as_bytes()), "as well Anthropic's");
+    assert!(!is_chat(json!({"sessionId": "s", "messages": [{"type": "user", "content": "go"}]}).to_string().as_bytes()));
+    assert!(!is_chat(json!({"type": "user", "message": user("go"), "sessionId": "s"}).to_string().as_bytes()));
+    assert!(!is_chat(b"") && !is_chat(b"[]") && !is_chat(b"{}") && !is_chat(b"hello"));
 }
 
 #[test]
 fn chat_sniffing_recognises_chats() {
-    assert!(sniff(jsonl(&[json!({"role": "system", "content": "be kind"}), user("go")]).as_bytes()));
-    assert!(sniff(jsonl(&[user("go"), calls(&["a"])]).as_bytes()));
-    assert!(sniff(json!([user("go"), assistant("done")]).to_string().as_bytes()));
-    assert!(sniff(json!([{"task_id": 1, "traj": [user("go"), assistant("done")]}]).to_string().as_bytes()));
-    assert!(sniff(jsonl(&[json!({"messages": [user("go"), assistant("done")]})]).as_bytes()));
+    assert!(is_chat(jsonl(&[json!({"role": "system", "content": "be kind"}), user("go")]).as_bytes()));
+    assert!(is_chat(jsonl(&[user("go"), calls(&["a"])]).as_bytes()));
+    assert!(is_chat(json!([user("go"), assistant("done")]).to_string().as_bytes()));
+    assert!(is_chat(json!([{"task_id": 1, "traj": [user("go"), assistant("done")]}]).to_string().as_bytes()));
+    assert!(is_chat(jsonl(&[json!({"messages": [user("go"), assistant("done")]})]).as_bytes()));
 }

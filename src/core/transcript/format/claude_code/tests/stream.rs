@@ -33,7 +33,7 @@ fn run() -> Vec<Value> {
 fn a_stream_has_a_thread_for_each_sub_agent() {
     let array = serde_json::to_string_pretty(&run()).expect("JSON").into_bytes();
     for bytes in [file(&run()), serde_json::to_vec(&run()).expect("JSON"), array] {
-        assert!(sniff(&bytes));
+        assert!(may_be(&FORMAT, &bytes));
         let Reading { conversations, notes } = read(&bytes, &ReadOptions::default());
         let seen: Vec<_> = conversations.iter().map(|one| (one.name.as_str(), one.calls.len(), one.tool_results())).collect();
         assert_eq!((seen, notes.len()), (vec![("main", 2, 1), ("agent-t1", 2, 1)], 0));
