@@ -17,6 +17,7 @@ mod notes;
 mod odd_field;
 mod openai_chat;
 mod openai_wire;
+mod pi;
 mod python;
 mod qwen_code;
 mod sdk;
@@ -151,7 +152,8 @@ pub struct SessionFolder {
 }
 
 /// Every format, in the order of detection: the most specific first. The first one that is sure counts.
-pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, qwen_code::FORMAT, openai_chat::FORMAT, messages::FORMAT];
+pub const FORMATS: &[Format] =
+    &[qwen_code::FORMAT, claude_code::FORMAT, codex::FORMAT, pi::FORMAT, openai_chat::FORMAT, messages::FORMAT];
 
 /// What a file looks like.
 #[derive(Clone, Copy)]

@@ -45,8 +45,12 @@ fn files_without_a_conversation_are_refused() {
         ("a.jsonl", b"", "recompact: a.jsonl: the file is empty\n"),
         ("a.jsonl", b" \n\r\n\t", "recompact: a.jsonl: the file is empty\n"),
         ("a.jsonl", b"\xff\xfe{\x00", "recompact: a.jsonl: text in UTF-16; save it as UTF-8\n"),
-        ("a.bin", b"\x00\x01\xff\xfe", "recompact: a.bin: a binary file, not a transcript in a known format (claude-code,"),
-        ("a.txt", b"Dear diary,\n", "recompact: a.txt: not a transcript in a known format (claude-code,"),
+        (
+            "a.bin",
+            b"\x00\x01\xff\xfe",
+            "recompact: a.bin: a binary file, not a transcript in a known format (qwen-code, claude-code,",
+        ),
+        ("a.txt", b"Dear diary,\n", "recompact: a.txt: not a transcript in a known format (qwen-code, claude-code,"),
         ("a.jsonl.gz", b"\x1f\x8bno", "recompact: a.jsonl.gz: cannot be decompressed: "),
     ];
     for command in [&["inspect"][..], &["replay", "-p", "lcc-s08"]] {
@@ -272,7 +276,7 @@ fn invalid_option_values_are_refused() {
     let refused: [(&[&str], &str); 12] = [
         (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': write a number, at least 1"),
         (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': write a number, at least 1"),
-        (&["--format", "claude"], "unknown format (known: claude-code, codex, "),
+        (&["--format", "claude"], "unknown format (known: qwen-code, claude-code, codex, "),
         (&["--output", "pdf"], "unknown report (known: table, json, csv, markdown, html, sarif, junit, github)"),
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing, "),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),

@@ -20,9 +20,9 @@ fn known() -> String {
 #[test]
 fn known_kinds_are_refused_by_name() {
     let files = [
-        ("a.json", "{\n\"messages\": [{\"parts\": []}],\n\"info\": {\"id\": \"ses_1\"}}", "an opencode export, not read yet"),
-        ("a.json", "{\n\"info\": {\n\"id\": \"ses_1\"\n},\n\"messages\": [{\"inf", "an opencode export, not read yet"),
-        ("a.json", r#"{"projectHash":"h","sessionId":"s","messages":[]}"#, "a Gemini CLI chat, not read yet"),
+        ("a.jsonl", r#"{"kind":"MessageEvent","source":"user","timestamp":"t"}"#, "an OpenHands event log, not read yet"),
+        ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"}]}", "an Amp thread, not read yet"),
+        ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"},\n{\"ro", "an Amp thread, not read yet"),
         ("ui_messages.json", r#"[{"ts":1,"type":"say","say":"text","text":"hi"}]"#, "a Cline task, not read yet"),
     ];
     for (name, text, said) in files {

@@ -39,16 +39,6 @@ const KINDS: &[Kind] = &[
         ],
     },
     Kind {
-        name: "a pi session",
-        marks: &[
-            "type=session cwd id timestamp",
-            "type=model_change modelId",
-            "type=thinking_level_change thinkingLevel",
-            "type=message message.role=toolResult",
-            "type=message message.content.type=toolCall",
-        ],
-    },
-    Kind {
         name: "an OpenHands event log",
         marks: &[
             "kind$=Event source=agent timestamp",
@@ -153,7 +143,6 @@ mod tests {
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
             ("an opencode export", json!({"messages": [], "info": {"title": "t", "id": "ses_1"}})),
             ("a Copilot CLI session", json!({"data": {"content": "go"}, "id": "e", "type": "user.message"})),
-            ("a pi session", json!({"timestamp": "t", "cwd": "/w", "id": "s", "type": "session"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
             ("a SWE-agent trajectory", json!({"history": [{"role": "system", "agent": "main"}], "trajectory": []})),
             (

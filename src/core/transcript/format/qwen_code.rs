@@ -213,7 +213,7 @@ fn compression(record: &Record, timeline: &mut Timeline) {
     let (mut into, mut used): (Vec<Message>, _) = (Vec::new(), HashSet::new());
     for content in history {
         let role = if content.get("role").is_some_and(|role| role == "model") { Role::Assistant } else { Role::User };
-        let mut message = timeline.new_message(role, Vec::new(), false);
+        let mut message = timeline.new_message(role, Vec::new(), Origin::Compaction);
         for part in gemini::parts(content.get("parts").unwrap_or(&Value::Null), record.line, timeline.notes) {
             let wire = match part {
                 Part::Block(wire) => wire,

@@ -95,6 +95,10 @@ impl<'n> Timeline<'n> {
         if wires.is_empty() {
             return self.lost_response("a response without text or calls is in no later request", call);
         }
+        self.said(wires, Some(call));
+    }
+
+    fn said(&mut self, wires: Vec<Value>, call: Option<Call>) {
         self.settle();
         for wire in wires.iter().filter(|wire| wire["type"] == "tool_use") {
             self.batch.expect(wire["id"].as_str().unwrap_or_default(), self.at.line);
@@ -102,26 +106,32 @@ impl<'n> Timeline<'n> {
         let is_string_content = false;
         let blocks = wires.into_iter().map(|wire| self.block(wire, Origin::Agent)).collect();
         let message = Message { role: Role::Assistant, is_string_content, blocks, time: self.at.time, line: self.at.line };
-        if self.builder.so_far().messages.is_empty() {
-            // Without anything before it, it has no request, so it is no call.
-            self.builder.message(message);
-        } else {
-            self.builder.response(message, Call { time: call.time.or(self.at.time), ..call });
+        // Without anything before it, it has no request, so it is no call.
+        match call.filter(|_| !self.builder.so_far().messages.is_empty()) {
+            Some(call) => self.builder.response(message, Call { time: call.time.or(self.at.time), ..call }),
+            None => self.builder.message(message),
+        };
+    }
+
+    /// Adds a response that is no call of this conversation, because another one made it, or no model was asked.
+    pub fn earlier_response(&mut self, wires: Vec<Value>) {
+        if !wires.is_empty() {
+            self.said(wires, None);
         }
     }
 
     /// Notes that a response was not sent again, and keeps what was billed for it.
     pub fn lost_response(&mut self, why: &str, call: Call) {
         self.notes.kind(Note::info(self.at.line, why));
-        if call.billed().is_some() {
+        if call.usage.is_some_and(|usage| usage.request() + usage.output > 0) {
             self.builder.other_branch(Call { time: call.time.or(self.at.time), ..call });
         }
     }
 
-    /// Adds a message of blocks that are only in a compaction.
-    pub fn new_message(&mut self, role: Role, wires: Vec<Value>, is_string_content: bool) -> Message {
-        let blocks = wires.into_iter().map(|wire| self.block(wire, Origin::Compaction)).collect();
-        Message { role, is_string_content, blocks, time: self.at.time, line: self.at.line }
+    /// Returns a message of blocks that are only in a compaction. Its summary has [`Origin::Compaction`], fixed words around it have not.
+    pub fn new_message(&mut self, role: Role, wires: Vec<Value>, origin: Origin) -> Message {
+        let blocks = wires.into_iter().map(|wire| self.block(wire, origin)).collect();
+        Message { role, is_string_content: false, blocks, time: self.at.time, line: self.at.line }
     }
 
     /// Returns the messages so far, with only the blocks of these records.

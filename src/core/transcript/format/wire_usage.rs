@@ -74,7 +74,7 @@ pub fn usage(recorded: &Value, line: u32, notes: &mut Notes) -> Option<Usage> {
     })
 }
 
-/// The names under which a harness records the tokens of a call; a path such as `cache.read`, empty if it records none.
+/// The names under which a harness records the tokens of a call; a path such as `cache/read`, empty if it records none.
 pub struct Names {
     pub input: &'static str,
     /// `input` includes what was read from the prompt cache and written to it.
@@ -96,7 +96,7 @@ pub fn named(recorded: &Value, names: &Names, line: u32, notes: &mut Notes) -> O
         return None;
     }
     let mut tokens = Tokens { recorded, line, notes };
-    let mut one = |path: &str| if path.is_empty() { None } else { tokens.one(path) };
+    let mut one = |path: &str| if path.is_empty() { None } else { tokens.one(&path.replace('/', ".")) };
     let outputs: Vec<u64> = names.output.iter().filter_map(|path| one(path)).collect();
     let input = one(names.input);
     if input.is_none() && outputs.is_empty() {
