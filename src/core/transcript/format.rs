@@ -6,6 +6,7 @@
 mod batch;
 mod claude_code;
 mod codex;
+mod document;
 mod exit_code;
 mod gemini;
 mod head;
@@ -17,6 +18,7 @@ mod notes;
 mod odd_field;
 mod openai_chat;
 mod openai_wire;
+mod opencode;
 mod pi;
 mod python;
 mod qwen_code;
@@ -153,7 +155,7 @@ pub struct SessionFolder {
 
 /// Every format, in the order of detection: the most specific first. The first one that is sure counts.
 pub const FORMATS: &[Format] =
-    &[qwen_code::FORMAT, claude_code::FORMAT, codex::FORMAT, pi::FORMAT, openai_chat::FORMAT, messages::FORMAT];
+    &[qwen_code::FORMAT, claude_code::FORMAT, codex::FORMAT, pi::FORMAT, opencode::FORMAT, openai_chat::FORMAT, messages::FORMAT];
 
 /// What a file looks like.
 #[derive(Clone, Copy)]

@@ -23,11 +23,12 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("openai-chat/tasks.json", "3", [6, 4, 4], &[]),
     ("openai-chat/tasks.json", "4", [6, 3, 3], &[]),
     ("openai-chat/tasks.json", "5", [7, 4, 4], &[]),
+    ("opencode/kettle.json", "main", [6, 6, 6], &["clear", "summary"]),
     ("pi/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
     ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
 ];
 
-const FOLDERS: [&str; 6] = ["claude-code", "codex", "messages", "openai-chat", "pi", "qwen-code"];
+const FOLDERS: [&str; 7] = ["claude-code", "codex", "messages", "openai-chat", "opencode", "pi", "qwen-code"];
 
 /// Short sessions, which each preset replays.
 const SHORT: &str = "openai-chat/tasks.json";

@@ -18,7 +18,7 @@ fn root() -> PathBuf {
 }
 
 /// Folders, and the format that their files are in.
-const FOLDERS: &[(&str, &str)] = &[("qwen-code", "qwen-code"), ("pi", "pi")];
+const FOLDERS: &[(&str, &str)] = &[("qwen-code", "qwen-code"), ("pi", "pi"), ("opencode", "opencode")];
 
 fn read(path: &Path, format: &str) -> Reading {
     transcripts::read(path, format)
@@ -167,6 +167,7 @@ fn rebuilt(messages: &Value) -> Vec<Value> {
 const LIVE: &[(&str, &str, &str)] = &[
     ("qwen-code", "live-0.24.4.jsonl", "qwen-0.24.4-requests.jsonl"),
     ("pi", "live-0.87.1-v3.jsonl", "pi-0.87.1-requests.jsonl"),
+    ("opencode", "live-1.18.33-ses_de75e9e11ffemJP9Ty17cvFnVx.json", "opencode-1.18.33-requests.jsonl"),
 ];
 
 /// The law of a reader: the requests that `recorded` replays are the requests that were sent.

@@ -22,7 +22,6 @@ const KINDS: &[Kind] = &[
         name: "a Gemini API conversation",
         marks: &["role=model parts", "contents.role contents.parts", "history.role history.parts"],
     },
-    Kind { name: "an opencode export", marks: &["info.id^=ses_", "messages.info.sessionID^=ses_"] },
     Kind {
         name: "a part of opencode's storage",
         marks: &["id^=msg_ sessionID^=ses_", "id^=prt_ messageID^=msg_", "id^=ses_ projectID"],
@@ -141,7 +140,6 @@ mod tests {
         let kinds = [
             ("a Gemini CLI chat", json!({"messages": [], "projectHash": "h", "sessionId": "s"})),
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
-            ("an opencode export", json!({"messages": [], "info": {"title": "t", "id": "ses_1"}})),
             ("a Copilot CLI session", json!({"data": {"content": "go"}, "id": "e", "type": "user.message"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
             ("a SWE-agent trajectory", json!({"history": [{"role": "system", "agent": "main"}], "trajectory": []})),

@@ -5,13 +5,11 @@
 //! the file has no times; usage, model and id are read where a recorder kept whole responses. Content is a string or a list of blocks. A block may be an SDK object printed by Python
 //! (`json.dumps(message, default=str)`); it is read as the original block.
 
-pub mod document;
-
 use serde_json::{Map, Value};
 
 use super::head::{self, Fit, Head, are_of};
 use super::notes::Notes;
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, sdk, wire_usage};
+use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl, sdk, wire_usage};
 use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
@@ -35,7 +33,7 @@ const SNIFFED: usize = 20;
 
 fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
     let mut reader = Reader { builder: ConversationBuilder::new("main", FORMAT.name, Thinking::All), notes: Notes::default() };
-    match document::read(bytes, usize::MAX) {
+    match document::read(bytes, "messages", usize::MAX) {
         Some(document) => reader.document(document),
         None => {
             for (line, text) in jsonl::lines(bytes) {
@@ -57,7 +55,7 @@ fn sniff(head: &Head) -> Certainty {
 /// Returns whether the first messages are of the Messages API, or plain text without keys of other chat formats.
 fn is_like(bytes: &[u8]) -> bool {
     let mut ignored = Vec::new();
-    let first: Vec<Value> = match document::read(bytes, SNIFFED) {
+    let first: Vec<Value> = match document::read(bytes, "messages", SNIFFED) {
         // Several documents, one a line, are a log of requests: only the first would be read.
         Some(_) if head::is_lines(bytes) && jsonl::lines(bytes).nth(1).is_some() => return false,
         Some(document) => {
@@ -119,19 +117,16 @@ struct Reader {
 
 impl Reader {
     fn document(&mut self, document: document::Document) {
-        for system in document.system.iter().flat_map(|raw| jsonl::values(1, raw.get().as_bytes(), &mut self.notes.lines)) {
+        for system in
+            document.field("system").iter().flat_map(|raw| jsonl::values(1, raw.get().as_bytes(), &mut self.notes.lines))
+        {
             self.builder.set_system(system_text(&system));
         }
+        self.notes.lines.extend(document.note());
         for (line, raw) in document.messages {
             for value in jsonl::values(line, raw.get().as_bytes(), &mut self.notes.lines) {
                 self.record(value, line);
             }
-        }
-        if let Some(error) = document.broken {
-            let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
-            self.notes
-                .lines
-                .push(Note::skipped(line, format!("the document is broken here ({error}); the messages before it were kept")));
         }
     }
 

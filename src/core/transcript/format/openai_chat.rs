@@ -61,11 +61,11 @@ fn sniff(head: &Head) -> Certainty {
 }
 
 /// A message of a file.
-struct Recorded {
-    line: u32,
-    value: Value,
+pub struct Recorded {
+    pub line: u32,
+    pub value: Value,
     /// What a request log says about this response.
-    response: Option<Response>,
+    pub response: Option<Response>,
 }
 
 fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
@@ -114,7 +114,7 @@ impl File {
 
     /// Reads the messages or conversations before the place where a document breaks off; the note says why it cannot be read whole.
     fn read_broken(&mut self, bytes: &[u8], why: Note, notes: &mut Notes) {
-        let document = super::messages::document::read(bytes, usize::MAX);
+        let document = super::document::read(bytes, "messages", usize::MAX);
         let whole = document.map(|document| document.messages).unwrap_or_default();
         if whole.is_empty() {
             return notes.lines.push(why);
@@ -135,7 +135,7 @@ impl File {
             self.chains.add(exchange, line, name, notes);
         } else if let Some(messages) = take_messages(&mut value) {
             let recorded = messages.into_iter().map(|value| Recorded { line, value, response: None }).collect();
-            self.conversations.extend(conversation(name, recorded, is_run, notes));
+            self.conversations.extend(conversation(name, NAME, recorded, is_run, notes));
         } else {
             self.main.push(Recorded { line, value, response: None });
         }
@@ -144,13 +144,13 @@ impl File {
     fn finish(self, notes: &mut Notes) -> Vec<Conversation> {
         let mut conversations = self.conversations;
         for (name, messages) in self.chains.finish() {
-            conversations.extend(conversation(name, messages, false, notes));
+            conversations.extend(conversation(name, NAME, messages, false, notes));
         }
         // A single document on one line is named `main`, not by its line.
         if let ([only], true) = (conversations.as_mut_slice(), self.is_lines && self.main.is_empty()) {
             only.name = "main".to_owned();
         }
-        conversations.extend(conversation("main".to_owned(), self.main, false, notes));
+        conversations.extend(conversation("main".to_owned(), NAME, self.main, false, notes));
         conversations
     }
 }
@@ -180,8 +180,14 @@ fn take_messages(value: &mut Value) -> Option<Vec<Value>> {
     }
 }
 
-fn conversation(name: String, messages: Vec<Recorded>, is_run: bool, notes: &mut Notes) -> Option<Conversation> {
-    let mut dialogue = Dialogue::new(name, text_calls::are_in(&messages, is_run));
+pub fn conversation(
+    name: String,
+    format: &'static str,
+    messages: Vec<Recorded>,
+    is_run: bool,
+    notes: &mut Notes,
+) -> Option<Conversation> {
+    let mut dialogue = Dialogue::new(name, format, text_calls::are_in(&messages, is_run));
     messages.into_iter().for_each(|message| dialogue.read(message, notes));
     dialogue.finish(notes)
 }

@@ -36,9 +36,9 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    pub fn new(name: impl Into<String>, are_calls_texts: bool) -> Self {
+    pub fn new(name: impl Into<String>, format: &'static str, are_calls_texts: bool) -> Self {
         Self {
-            builder: ConversationBuilder::new(name, super::NAME, Thinking::All).ids_may_recur(),
+            builder: ConversationBuilder::new(name, format, Thinking::All).ids_may_recur(),
             batch: Batch::new(NO_RESULT),
             are_calls_texts,
             unnamed: VecDeque::new(),

@@ -1,0 +1,329 @@
+//! What `opencode export` writes (`{"info", "messages": [{"info", "parts"}]}`), read from versions 1.2 to 1.18.
+//!
+//! One assistant message is one call, and its `tool` parts hold call and result. `synthetic` texts are sent, but no person typed them. A
+//! `summary` message is opencode's own call; with the user message before it, it begins the new context, and the messages from
+//! `tail_start_id` on were kept. `state.time.compacted` says when a result was pruned: it is cleared before the first call after that.
+//! `info.revert` names the first message that the user took back: what is from there on is another branch.
+//!
+//! `export` to a pipe may end in the middle; the whole messages before the cut are read.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::batch::Stamp;
+use super::head::Head;
+use super::notes::Notes;
+use super::timeline::{Details, Timeline};
+use super::wire_usage::{self, Names};
+use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, document, jsonl, openai_wire, tree};
+use crate::transcript::conversation::{Call, Conversation, Origin, Role, Usage, text_wire};
+
+/// The id of the format.
+const NAME: &str = "opencode";
+
+/// Its sessions are in a database; what is read are exports, which people save where they like.
+pub const FORMAT: Format =
+    Format { name: NAME, about: "opencode sessions, as `opencode export` writes them", sniff, read, folders: &[] };
+
+const MARKS: &[&str] = &["info.id^=ses_", "messages.info.sessionID^=ses_"];
+
+/// What opencode sends for a call whose tool did not end.
+const NO_RESULT: &str = "[Tool execution was interrupted]";
+
+/// What opencode sends before the summary of a compaction, and in place of what a person did with a sub-agent.
+const COMPACTED: &str = "What did we do so far?";
+const SUBTASK: &str = "The following tool was executed by the user";
+
+/// `input` excludes the cached tokens. `output` excludes the reasoning, see [`usage`].
+const USAGE: Names = Names {
+    input: "input",
+    includes_cached: false,
+    cache_read: "cache/read",
+    cache_write: "cache/write",
+    output: &["output", "reasoning"],
+    reasoning: "reasoning",
+};
+
+fn sniff(head: &Head) -> Certainty {
+    head.is_marked(MARKS).into()
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Session {
+    directory: Option<String>,
+    #[serde(rename = "parentID")]
+    parent: Option<String>,
+    revert: Option<Revert>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Revert {
+    #[serde(rename = "messageID")]
+    message: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    #[serde(skip)]
+    line: u32,
+    info: Info,
+    parts: Vec<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Info {
+    id: String,
+    role: String,
+    time: Time,
+    summary: Value,
+    finish: Option<String>,
+    error: Value,
+    tokens: Value,
+    #[serde(rename = "modelID")]
+    model: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Time {
+    created: Option<i64>,
+    completed: Option<i64>,
+}
+
+impl Message {
+    fn has_part(&self, kind: &str) -> bool {
+        self.parts.iter().any(|part| part["type"] == kind)
+    }
+
+    fn is_compaction(&self) -> bool {
+        self.info.role == "user" && self.has_part("compaction")
+    }
+
+    /// A summary that was written to its end.
+    fn is_summary(&self) -> bool {
+        self.info.summary == true
+            && self.info.error.is_null()
+            && (self.info.finish.is_some() || self.info.time.completed.is_some())
+    }
+
+    /// opencode sends a failed message again only if the user aborted it, and something was done.
+    fn is_sent(&self) -> bool {
+        let is_done = |part: &Value| !matches!(part["type"].as_str(), Some("step-start" | "reasoning"));
+        self.info.error.is_null() || (self.info.error["name"] == "MessageAbortedError" && self.parts.iter().any(is_done))
+    }
+}
+
+fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
+    let mut notes = Notes::default();
+    let Some(document) = document::read(bytes, "messages", usize::MAX) else {
+        let why = "not an export of opencode: it is no document with `messages`";
+        return Reading { conversations: Vec::new(), notes: vec![Note::skipped(1, why)] };
+    };
+    notes.lines.extend(document.note());
+    let session = document.field("info").map(|info| jsonl::values::<Session>(1, info.get().as_bytes(), &mut notes.lines));
+    let session = session.into_iter().flatten().next().unwrap_or_default();
+    if let Some(parent) = &session.parent {
+        notes.lines.push(Note::info(1, format!("the session of a sub-agent, which {parent} started")));
+    }
+    let mut messages: Vec<Message> = Vec::new();
+    for (line, raw) in &document.messages {
+        let read = jsonl::values(*line, raw.get().as_bytes(), &mut notes.lines);
+        messages.extend(read.into_iter().map(|message| Message { line: *line, ..message }));
+    }
+    let revert = session.revert.as_ref();
+    let end = revert.and_then(|revert| messages.iter().position(|message| message.info.id == revert.message));
+    let end = end.unwrap_or(messages.len());
+    let all = options.branches == Branches::All;
+    if let Some(first) = messages.get(end) {
+        notes.lines.push(tree::note(first.line, "main", messages.len() - end, all));
+    }
+    let mut conversations = Vec::new();
+    conversations.extend(conversation(0, &session, &messages[..end], if all { &[] } else { &messages[end..] }, &mut notes));
+    if all && end < messages.len() {
+        conversations.extend(conversation(1, &session, &messages, &[], &mut notes));
+    }
+    Reading { conversations, notes: notes.finish() }
+}
+
+/// Reads the messages of a branch. Of those that were `left`, only what was billed is kept.
+fn conversation(
+    branch: usize,
+    session: &Session,
+    messages: &[Message],
+    left: &[Message],
+    notes: &mut Notes,
+) -> Option<Conversation> {
+    let mut timeline = Timeline::new(tree::name(branch), NAME, NO_RESULT, notes);
+    if let Some(folder) = &session.directory {
+        timeline.builder.set_project(folder);
+    }
+    let mut pruned = pruned(messages);
+    let mut compaction = None;
+    for (i, message) in messages.iter().enumerate() {
+        timeline.begin(i, Stamp { line: message.line, time: message.info.time.created });
+        match message.info.role.as_str() {
+            "user" if message.is_compaction() && messages.get(i + 1).is_some_and(Message::is_summary) => compaction = Some(i),
+            "user" => user(message, &mut timeline),
+            "assistant" if message.info.summary == true => match compaction.take() {
+                Some(at) => compact(messages, at, message, &mut timeline),
+                None => lost(message, "a summary that was not finished replaced nothing", &mut timeline),
+            },
+            "assistant" => {
+                let due = pruned.partition_point(|(time, _)| message.info.time.created.is_some_and(|created| *time <= created));
+                clear(pruned.drain(..due).map(|(_, id)| id), &mut timeline);
+                response(message, &mut timeline);
+            }
+            other => {
+                let other = crate::util::text::head(other, 40);
+                timeline.notes.kind(Note::skipped(message.line, format!("messages of the unknown role `{other}` are not read")));
+            }
+        }
+    }
+    for message in left.iter().filter(|message| message.info.role == "assistant") {
+        let call = call(message, timeline.notes);
+        timeline.builder.other_branch(call);
+    }
+    timeline.finish()
+}
+
+/// Returns when results were pruned, and of which calls, in the order of time.
+fn pruned(messages: &[Message]) -> Vec<(i64, &str)> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let of = |part: &'_ Value| part.pointer("/state/time/compacted").and_then(Value::as_i64);
+    let mut pruned: Vec<_> = parts.filter_map(|part| Some((of(part)?, part["callID"].as_str()?))).collect();
+    pruned.sort_unstable();
+    pruned
+}
+
+/// Clears results before the response that comes next.
+fn clear<'m>(ids: impl Iterator<Item = &'m str>, timeline: &mut Timeline) {
+    let pairs: Vec<_> = ids.filter_map(|id| timeline.builder.pair(id)).collect();
+    if !pairs.is_empty() {
+        timeline.settle();
+        timeline.clear(pairs, Details { trigger: Some("prune".to_owned()), ..Details::default() });
+    }
+}
+
+fn user(message: &Message, timeline: &mut Timeline) {
+    for part in &message.parts {
+        let field = |key: &str| part[key].as_str().unwrap_or_default();
+        match field("type") {
+            "text" if part["ignored"] == true || field("text").is_empty() => {}
+            "text" => {
+                let origin = if part["synthetic"] == true { Origin::Injected } else { Origin::User };
+                timeline.user(text_wire(field("text")), origin);
+            }
+            // The text of such a file is a synthetic text of its own.
+            "file" if matches!(field("mime"), "text/plain" | "application/x-directory") => {}
+            "file" => timeline.user(media(part), Origin::User),
+            "compaction" => timeline.user_text(COMPACTED, Origin::Injected),
+            "subtask" => timeline.user_text(SUBTASK, Origin::Injected),
+            "agent" | "snapshot" | "patch" => {}
+            other => unknown_part(other, message.line, timeline.notes),
+        }
+    }
+}
+
+fn response(message: &Message, timeline: &mut Timeline) {
+    if !message.is_sent() {
+        return lost(message, "a response that failed is not sent again; it was left out", timeline);
+    }
+    let (mut wires, mut results) = (Vec::new(), Vec::new());
+    for part in &message.parts {
+        let field = |key: &str| part[key].as_str().unwrap_or_default();
+        match field("type") {
+            "text" if !field("text").is_empty() => wires.push(text_wire(field("text"))),
+            "reasoning" if !field("text").is_empty() => wires.push(json!({"type": "thinking", "thinking": field("text")})),
+            "tool" => {
+                let (id, state) = (field("callID"), &part["state"]);
+                let input = if state["input"].is_object() { state["input"].clone() } else { json!({}) };
+                wires.push(json!({"type": "tool_use", "id": id, "name": field("tool"), "input": input}));
+                results.extend(result(state).map(|(content, failed)| (id, content, failed)));
+            }
+            "text" | "reasoning" | "step-start" | "step-finish" | "patch" | "snapshot" | "retry" | "file" => {}
+            other => unknown_part(other, message.line, timeline.notes),
+        }
+    }
+    let call = call(message, timeline.notes);
+    timeline.response(wires, call);
+    for (id, content, failed) in results {
+        timeline.result(id, content, failed);
+    }
+}
+
+/// Returns what a tool gave, and whether it failed, if that is recorded; `None` if it did not end.
+fn result(state: &Value) -> Option<(Value, Option<bool>)> {
+    let text = |key: &str| state[key].as_str().unwrap_or_default();
+    match text("status") {
+        "completed" => {
+            let media: Vec<Value> = state["attachments"].as_array().into_iter().flatten().map(media).collect();
+            let output = text("output");
+            let content = match media.is_empty() {
+                true => Value::String(output.to_owned()),
+                false => Some(text_wire(output)).filter(|_| !output.is_empty()).into_iter().chain(media).collect(),
+            };
+            Some((content, None))
+        }
+        "error" => Some((Value::String(text("error").to_owned()), Some(true))),
+        _ => None,
+    }
+}
+
+/// Converts a file part with an image or a document.
+fn media(part: &Value) -> Value {
+    let mut wire = openai_wire::image(part["url"].as_str().unwrap_or_default());
+    if !part["mime"].as_str().unwrap_or_default().starts_with("image/") {
+        wire["type"] = "document".into();
+    }
+    wire
+}
+
+fn unknown_part(kind: &str, line: u32, notes: &mut Notes) {
+    let kind = crate::util::text::head(kind, 40);
+    notes.kind(Note::info(line, format!("parts of the unknown type `{kind}` are not read")));
+}
+
+fn lost(message: &Message, why: &str, timeline: &mut Timeline) {
+    let call = call(message, timeline.notes);
+    timeline.lost_response(why, call);
+}
+
+fn call(message: &Message, notes: &mut Notes) -> Call {
+    let Info { model, time, .. } = &message.info;
+    Call { usage: usage(message, notes), model: model.clone(), time: time.created, ..Call::default() }
+}
+
+/// Returns the usage. Of some providers `output` includes the reasoning; then the `total` is smaller by it.
+fn usage(message: &Message, notes: &mut Notes) -> Option<Usage> {
+    let tokens = &message.info.tokens;
+    let mut usage = wire_usage::named(tokens, &USAGE, message.line, notes)?;
+    let reasoning = usage.reasoning.unwrap_or(0);
+    if tokens["total"].as_u64().is_some_and(|total| total + reasoning == usage.request() + usage.output) {
+        usage.output -= reasoning;
+    }
+    Some(usage)
+}
+
+/// Adds the compaction that the user message `at` asked for, and `summary` made.
+fn compact(messages: &[Message], at: usize, summary: &Message, timeline: &mut Timeline) {
+    timeline.settle();
+    let part = messages[at].parts.iter().find(|part| part["type"] == "compaction").unwrap_or(&Value::Null);
+    let tail = part["tail_start_id"].as_str().and_then(|id| messages[..at].iter().position(|message| message.info.id == id));
+    let texts = summary.parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
+    let texts: Vec<Value> = texts.filter(|text| !text.is_empty()).map(text_wire).collect();
+    let mut into = vec![
+        timeline.new_message(Role::User, vec![text_wire(COMPACTED)], Origin::Injected),
+        timeline.new_message(Role::Assistant, texts, Origin::Compaction),
+    ];
+    into.extend(timeline.kept(|record| tail.is_some_and(|tail| record >= tail && record < at)));
+    let trigger = part["auto"].as_bool().map(|auto| if auto { "auto" } else { "manual" }.to_owned());
+    let summary_usage = usage(summary, timeline.notes);
+    timeline.fold(into, Details { trigger, summary_usage, ..Details::default() });
+}
+
+#[cfg(test)]
+mod tests;
