@@ -6,6 +6,7 @@
 mod batch;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod document;
 mod exit_code;
 mod gemini;
@@ -154,8 +155,16 @@ pub struct SessionFolder {
 }
 
 /// Every format, in the order of detection: the most specific first. The first one that is sure counts.
-pub const FORMATS: &[Format] =
-    &[qwen_code::FORMAT, claude_code::FORMAT, codex::FORMAT, pi::FORMAT, opencode::FORMAT, openai_chat::FORMAT, messages::FORMAT];
+pub const FORMATS: &[Format] = &[
+    qwen_code::FORMAT,
+    claude_code::FORMAT,
+    codex::FORMAT,
+    pi::FORMAT,
+    opencode::FORMAT,
+    copilot_cli::FORMAT,
+    openai_chat::FORMAT,
+    messages::FORMAT,
+];
 
 /// What a file looks like.
 #[derive(Clone, Copy)]

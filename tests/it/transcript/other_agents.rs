@@ -18,7 +18,8 @@ fn root() -> PathBuf {
 }
 
 /// Folders, and the format that their files are in.
-const FOLDERS: &[(&str, &str)] = &[("qwen-code", "qwen-code"), ("pi", "pi"), ("opencode", "opencode")];
+const FOLDERS: &[(&str, &str)] =
+    &[("qwen-code", "qwen-code"), ("pi", "pi"), ("opencode", "opencode"), ("copilot-cli", "copilot-cli")];
 
 fn read(path: &Path, format: &str) -> Reading {
     transcripts::read(path, format)

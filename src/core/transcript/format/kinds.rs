@@ -28,16 +28,6 @@ const KINDS: &[Kind] = &[
     },
     Kind { name: "an opencode database", marks: &["sqlite=part sqlite=message sqlite=session"] },
     Kind {
-        name: "a Copilot CLI session",
-        marks: &[
-            "type=session.start data.sessionId",
-            "type^=session. data.producer=copilot-agent",
-            "type=user.message data.content",
-            "type=assistant.message data.messageId",
-            "type^=tool.execution_ data.toolCallId",
-        ],
-    },
-    Kind {
         name: "an OpenHands event log",
         marks: &[
             "kind$=Event source=agent timestamp",
@@ -140,7 +130,6 @@ mod tests {
         let kinds = [
             ("a Gemini CLI chat", json!({"messages": [], "projectHash": "h", "sessionId": "s"})),
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
-            ("a Copilot CLI session", json!({"data": {"content": "go"}, "id": "e", "type": "user.message"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
             ("a SWE-agent trajectory", json!({"history": [{"role": "system", "agent": "main"}], "trajectory": []})),
             (
