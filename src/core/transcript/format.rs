@@ -10,6 +10,7 @@ mod copilot_cli;
 mod document;
 mod exit_code;
 mod gemini;
+mod gemini_cli;
 mod head;
 pub mod jsonl;
 mod kinds;
@@ -162,6 +163,7 @@ pub const FORMATS: &[Format] = &[
     pi::FORMAT,
     opencode::FORMAT,
     copilot_cli::FORMAT,
+    gemini_cli::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,
 ];

@@ -15,6 +15,7 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("claude-code/repair.jsonl", "main", [93, 126, 125], &["clear", "summary"]),
     ("codex/repair.jsonl", "main", [93, 126, 125], &["summary"]),
     ("copilot-cli/kettle.jsonl", "main", [4, 4, 3], &["summary"]),
+    ("gemini-cli/kettle.jsonl", "main", [4, 4, 4], &["summary"]),
     ("messages/repair.blocks.jsonl", "main", [94, 126, 126], &[]),
     ("messages/repair.sdkrepr.jsonl", "main", [94, 126, 126], &[]),
     ("openai-chat/repair.jsonl", "main", [93, 125, 125], &[]),
@@ -29,7 +30,8 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
 ];
 
-const FOLDERS: [&str; 8] = ["claude-code", "codex", "copilot-cli", "messages", "openai-chat", "opencode", "pi", "qwen-code"];
+const FOLDERS: [&str; 9] =
+    ["claude-code", "codex", "copilot-cli", "gemini-cli", "messages", "openai-chat", "opencode", "pi", "qwen-code"];
 
 /// Short sessions, which each preset replays.
 const SHORT: &str = "openai-chat/tasks.json";

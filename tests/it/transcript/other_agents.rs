@@ -18,8 +18,13 @@ fn root() -> PathBuf {
 }
 
 /// Folders, and the format that their files are in.
-const FOLDERS: &[(&str, &str)] =
-    &[("qwen-code", "qwen-code"), ("pi", "pi"), ("opencode", "opencode"), ("copilot-cli", "copilot-cli")];
+const FOLDERS: &[(&str, &str)] = &[
+    ("qwen-code", "qwen-code"),
+    ("pi", "pi"),
+    ("opencode", "opencode"),
+    ("copilot-cli", "copilot-cli"),
+    ("gemini-cli", "gemini-cli"),
+];
 
 fn read(path: &Path, format: &str) -> Reading {
     transcripts::read(path, format)

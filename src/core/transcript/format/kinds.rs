@@ -15,10 +15,6 @@ struct Kind {
 /// Every kind, the more specific first.
 const KINDS: &[Kind] = &[
     Kind {
-        name: "a Gemini CLI chat",
-        marks: &["sessionId projectHash", "type=gemini timestamp", "messages.type=gemini", "$rewindTo"],
-    },
-    Kind {
         name: "a Gemini API conversation",
         marks: &["role=model parts", "contents.role contents.parts", "history.role history.parts"],
     },
@@ -128,7 +124,6 @@ mod tests {
     #[test]
     fn each_kind_is_named_by_one_record() {
         let kinds = [
-            ("a Gemini CLI chat", json!({"messages": [], "projectHash": "h", "sessionId": "s"})),
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
             ("a SWE-agent trajectory", json!({"history": [{"role": "system", "agent": "main"}], "trajectory": []})),
