@@ -3,6 +3,7 @@
 //! Reading always succeeds: an unreadable line becomes a [`Note`] with its line, and the rest is read. Content that was never sent to
 //! the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
+mod atif;
 mod batch;
 mod claude_code;
 mod codex;
@@ -164,6 +165,7 @@ pub const FORMATS: &[Format] = &[
     opencode::FORMAT,
     copilot_cli::FORMAT,
     gemini_cli::FORMAT,
+    atif::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,
 ];

@@ -10,6 +10,7 @@ use recompact::engine::policy::PRESETS;
 
 /// Transcript, conversation; responses, tool_uses, tool_results (without stand-ins); recorded compactions.
 const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
+    ("atif/kettle.json", "main", [3, 3, 3], &[]),
     ("claude-code/kept-tail.jsonl", "main", [22, 26, 26], &["summary"]),
     ("claude-code/repair/subagents/agent-afc7507.jsonl", "agent-afc7507", [5, 6, 6], &[]),
     ("claude-code/repair.jsonl", "main", [93, 126, 125], &["clear", "summary"]),
@@ -30,8 +31,8 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
 ];
 
-const FOLDERS: [&str; 9] =
-    ["claude-code", "codex", "copilot-cli", "gemini-cli", "messages", "openai-chat", "opencode", "pi", "qwen-code"];
+const FOLDERS: [&str; 10] =
+    ["atif", "claude-code", "codex", "copilot-cli", "gemini-cli", "messages", "openai-chat", "opencode", "pi", "qwen-code"];
 
 /// Short sessions, which each preset replays.
 const SHORT: &str = "openai-chat/tasks.json";

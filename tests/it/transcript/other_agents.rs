@@ -24,6 +24,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("opencode", "opencode"),
     ("copilot-cli", "copilot-cli"),
     ("gemini-cli", "gemini-cli"),
+    ("atif", "atif"),
 ];
 
 fn read(path: &Path, format: &str) -> Reading {

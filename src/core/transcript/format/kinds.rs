@@ -58,7 +58,6 @@ const KINDS: &[Kind] = &[
         name: "a Roo Code task",
         marks: &["role condenseId", "role condenseParent", "role truncationParent", "role truncationId"],
     },
-    Kind { name: "an ATIF trajectory", marks: &["schema_version^=ATIF", "steps.step_id steps.source"] },
     Kind {
         name: "a log of requests to an API",
         marks: &[
@@ -132,7 +131,6 @@ mod tests {
                 json!({"messages": [{"role": "user"}], "updated_at": "t", "agent": "lead", "sessionId": "s"}),
             ),
             ("a Cline task", json!({"ts": 1, "say": "text", "text": "hi", "type": "say"})),
-            ("an ATIF trajectory", json!({"steps": [], "schema_version": "ATIF-v1.7"})),
             ("a log of requests to an API", json!({"body": {"messages": [{"role": "user"}]}, "time": 1})),
         ];
         for (name, record) in kinds {
