@@ -28,6 +28,7 @@ mod qwen_code;
 mod sdk;
 #[cfg(test)]
 mod shape;
+mod swe_agent;
 mod timeline;
 mod tree;
 mod unseen;
@@ -166,6 +167,7 @@ pub const FORMATS: &[Format] = &[
     copilot_cli::FORMAT,
     gemini_cli::FORMAT,
     atif::FORMAT,
+    swe_agent::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,
 ];

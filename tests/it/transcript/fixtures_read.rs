@@ -29,10 +29,22 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("opencode/kettle.json", "main", [6, 6, 6], &["clear", "summary"]),
     ("pi/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
     ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
+    ("swe-agent/kettle.traj", "main", [4, 4, 3], &[]),
 ];
 
-const FOLDERS: [&str; 10] =
-    ["atif", "claude-code", "codex", "copilot-cli", "gemini-cli", "messages", "openai-chat", "opencode", "pi", "qwen-code"];
+const FOLDERS: [&str; 11] = [
+    "atif",
+    "claude-code",
+    "codex",
+    "copilot-cli",
+    "gemini-cli",
+    "messages",
+    "openai-chat",
+    "opencode",
+    "pi",
+    "qwen-code",
+    "swe-agent",
+];
 
 /// Short sessions, which each preset replays.
 const SHORT: &str = "openai-chat/tasks.json";

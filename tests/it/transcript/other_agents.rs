@@ -25,6 +25,8 @@ const FOLDERS: &[(&str, &str)] = &[
     ("copilot-cli", "copilot-cli"),
     ("gemini-cli", "gemini-cli"),
     ("atif", "atif"),
+    ("swe-agent", "swe-agent"),
+    ("mini-swe-agent", "openai-chat"),
 ];
 
 fn read(path: &Path, format: &str) -> Reading {

@@ -38,15 +38,6 @@ const KINDS: &[Kind] = &[
         ],
     },
     Kind {
-        name: "a SWE-agent trajectory",
-        marks: &[
-            "trajectory environment",
-            "trajectory history",
-            "history.role history.message_type",
-            "history.role history.agent",
-        ],
-    },
-    Kind {
         name: "a Cline CLI session",
         marks: &["sessionId agent updated_at messages.role", "messages.modelInfo messages.metrics"],
     },
@@ -125,7 +116,6 @@ mod tests {
         let kinds = [
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
-            ("a SWE-agent trajectory", json!({"history": [{"role": "system", "agent": "main"}], "trajectory": []})),
             (
                 "a Cline CLI session",
                 json!({"messages": [{"role": "user"}], "updated_at": "t", "agent": "lead", "sessionId": "s"}),

@@ -1,0 +1,117 @@
+//! Trajectories of SWE-agent (`trajectories/**/*.traj`).
+//!
+//! `history` holds the messages; `trajectory` repeats them for each step. Newer runs have calls and results of the chat API. In older
+//! ones the model wrote its command into a block of its text (`action`), and the next user message is what was printed: a call and its
+//! result, whose tool is the first word of the command. Demonstrations (`is_demo`) are a part of the prompt. What the history processors
+//! of a run cut from its requests is not read, and the file has only totals of the usage.
+
+use serde_json::{Value, json};
+
+use super::head::Head;
+use super::notes::Notes;
+use super::openai_chat::{self, Recorded};
+use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
+
+/// The id of the format.
+const NAME: &str = "swe-agent";
+
+/// The runs of a benchmark are where its user puts them.
+pub const FORMAT: Format = Format { name: NAME, about: "SWE-agent trajectories: *.traj", sniff, read, folders: &[] };
+
+const MARKS: &[&str] =
+    &["trajectory environment", "trajectory history", "history.role history.message_type", "history.role history.agent"];
+
+fn sniff(head: &Head) -> Certainty {
+    head.is_marked(MARKS).into()
+}
+
+fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
+    let mut notes = Notes::default();
+    let Some(document) = document::read(bytes, "history", usize::MAX) else {
+        let why = "not a trajectory of SWE-agent: it is no document with a `history`";
+        return Reading { conversations: Vec::new(), notes: vec![Note::skipped(1, why)] };
+    };
+    notes.lines.extend(document.note());
+    let mut messages = Vec::new();
+    for (line, raw) in document.messages {
+        let values = jsonl::values::<Value>(line, raw.get().as_bytes(), &mut notes.lines);
+        messages.extend(values.into_iter().map(|value| Recorded { line, value, response: None }));
+    }
+    as_chat(&mut messages);
+    let conversation = openai_chat::conversation("main".to_owned(), NAME, messages, false, &mut notes);
+    Reading { conversations: conversation.into_iter().collect(), notes: notes.finish() }
+}
+
+/// Makes calls and results of the chat API of those that are texts.
+fn as_chat(messages: &mut [Recorded]) {
+    let mut open: Option<String> = None;
+    for (n, recorded) in messages.iter_mut().enumerate() {
+        let message = &mut recorded.value;
+        let role = message["role"].as_str().unwrap_or_default().to_owned();
+        if message["is_demo"] == true {
+            message["role"] = json!("developer");
+            continue;
+        }
+        match (role.as_str(), open.take()) {
+            ("assistant", _) => {
+                let action = message["action"].as_str().map(str::trim).filter(|action| !action.is_empty());
+                if let Some(action) = action.filter(|_| message["tool_calls"].is_null()).map(str::to_owned) {
+                    let id = format!("action_{n}");
+                    let name = action.split_whitespace().next().unwrap_or_default();
+                    let function = json!({"name": name, "arguments": json!({"command": action}).to_string()});
+                    message["tool_calls"] = json!([{"id": id, "type": "function", "function": function}]);
+                    if message["thought"].is_string() {
+                        message["content"] = json!(message["thought"].as_str().unwrap_or_default().trim());
+                    }
+                    open = Some(id);
+                }
+            }
+            ("user", Some(id)) => {
+                message["role"] = json!("tool");
+                message["tool_call_id"] = json!(id);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::read_one;
+    use super::*;
+
+    fn trajectory(history: Value) -> String {
+        json!({"environment": "main", "trajectory": [], "history": history, "info": {}}).to_string()
+    }
+
+    #[test]
+    fn an_action_is_a_call_and_what_it_printed_its_result() {
+        let history = json!([
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "As others did.", "is_demo": true},
+            {"role": "user", "content": "Boil it."},
+            {"role": "assistant", "content": "I look.\n```\nopen cup\n```", "thought": "I look.\n", "action": "open cup\n"},
+            {"role": "user", "content": "cold"},
+            {"role": "assistant", "content": "```\nsubmit\n```", "thought": "", "action": "submit"},
+        ]);
+        let (lines, notes) = read_one(&FORMAT, &trajectory(history));
+        assert_eq!(
+            lines,
+            ["u: (As others did.) Boil it.", "a: I look. [action_3 open]", "u: [action_3 = cold]", "a: [action_5 submit]"]
+        );
+        assert_eq!(notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn newer_runs_have_calls_of_the_api() {
+        let call = json!({"id": "c1", "type": "function", "function": {"name": "open", "arguments": "{\"path\": \"cup\"}"}});
+        let history = json!([
+            {"role": "user", "content": "Boil it.", "agent": "main", "message_type": "observation"},
+            {"role": "assistant", "content": "I look.", "action": "open cup", "tool_calls": [call], "message_type": "action"},
+            {"role": "tool", "content": "cold", "tool_call_ids": ["c1"], "message_type": "observation"},
+            {"role": "assistant", "content": "Cold.", "message_type": "thought"},
+        ]);
+        let (lines, _) = read_one(&FORMAT, &trajectory(history));
+        assert_eq!(lines, ["u: Boil it.", "a: I look. [c1 open]", "u: [c1 = cold]", "a: Cold."]);
+    }
+}
