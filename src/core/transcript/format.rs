@@ -6,6 +6,7 @@
 mod atif;
 mod batch;
 mod claude_code;
+mod cline;
 mod codex;
 mod copilot_cli;
 mod document;
@@ -168,6 +169,7 @@ pub const FORMATS: &[Format] = &[
     gemini_cli::FORMAT,
     atif::FORMAT,
     swe_agent::FORMAT,
+    cline::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,
 ];

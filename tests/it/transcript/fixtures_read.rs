@@ -14,6 +14,7 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("claude-code/kept-tail.jsonl", "main", [22, 26, 26], &["summary"]),
     ("claude-code/repair/subagents/agent-afc7507.jsonl", "agent-afc7507", [5, 6, 6], &[]),
     ("claude-code/repair.jsonl", "main", [93, 126, 125], &["clear", "summary"]),
+    ("cline/kettle.messages.json", "main", [3, 3, 3], &[]),
     ("codex/repair.jsonl", "main", [93, 126, 125], &["summary"]),
     ("copilot-cli/kettle.jsonl", "main", [4, 4, 3], &["summary"]),
     ("gemini-cli/kettle.jsonl", "main", [4, 4, 4], &["summary"]),
@@ -32,9 +33,10 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("swe-agent/kettle.traj", "main", [4, 4, 3], &[]),
 ];
 
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 12] = [
     "atif",
     "claude-code",
+    "cline",
     "codex",
     "copilot-cli",
     "gemini-cli",

@@ -27,6 +27,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("atif", "atif"),
     ("swe-agent", "swe-agent"),
     ("mini-swe-agent", "openai-chat"),
+    ("cline-cli", "cline"),
 ];
 
 fn read(path: &Path, format: &str) -> Reading {

@@ -38,10 +38,6 @@ const KINDS: &[Kind] = &[
         ],
     },
     Kind {
-        name: "a Cline CLI session",
-        marks: &["sessionId agent updated_at messages.role", "messages.modelInfo messages.metrics"],
-    },
-    Kind {
         name: "a Cline task",
         marks: &["role content file=api_conversation_history.json", "type=say say ts", "type=ask ask ts", "role ts modelInfo"],
     },
@@ -116,10 +112,6 @@ mod tests {
         let kinds = [
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
             ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
-            (
-                "a Cline CLI session",
-                json!({"messages": [{"role": "user"}], "updated_at": "t", "agent": "lead", "sessionId": "s"}),
-            ),
             ("a Cline task", json!({"ts": 1, "say": "text", "text": "hi", "type": "say"})),
             ("a log of requests to an API", json!({"body": {"messages": [{"role": "user"}]}, "time": 1})),
         ];
