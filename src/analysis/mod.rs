@@ -5,7 +5,7 @@
 //! - [`corpus`]: the transcripts, and the loop over them;
 //! - [`spec`]: what to replay and how, as plain data; [`settings`]: the settings of layers as data;
 //! - [`study`]: many transcripts through many policies; [`resume`]: continues what was stopped;
-//! - [`mod@verdict`]: which of the replayed policies to ship; [`mod@changes`]: what changed between two results;
+//! - [`usual`]: what is replayed if no policy is named; [`mod@verdict`]: which of the replayed policies to ship; [`mod@changes`]: what changed between two results;
 //! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
 //!   the same requests;
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies; [`idle`]: programs that
@@ -38,6 +38,7 @@ pub mod show;
 pub mod spec;
 pub mod study;
 pub mod sweep;
+pub mod usual;
 pub mod verdict;
 
 pub use error::Error;

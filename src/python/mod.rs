@@ -48,7 +48,7 @@ mod native {
     #[pymodule_export]
     use crate::python::names::known_settings;
     #[pymodule_export]
-    use crate::python::presets::{export_settings, policy_toml, presets, usual_policies};
+    use crate::python::presets::{export_settings, policy_toml, presets, swept_policies, usual_policies};
     #[pymodule_export]
     use crate::python::results::{StudyResults, from_json, load};
     #[pymodule_export]

@@ -1,21 +1,32 @@
 //! Presets, policies in full, and the configurations of harnesses that policies become.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::error::{in_python, raise, raise_message};
 use super::results::StudyResults;
 use super::settings::{policy_spec, study_spec};
+use super::watch::corpus;
 use crate::analysis::spec::{Files, StudySpec};
-use crate::cli::args::study::{SHORT_LIST, shippable_presets};
+use crate::analysis::usual;
+use crate::cli::args::study::shippable_presets;
 use crate::cli::commands::export_settings::ExportSettings;
 use crate::cli::error::Failure;
 use crate::engine::policy::{FAMILIES, Policy, preset};
 
-/// Returns the policies that the program replays, or sweeps, if none is named.
+/// Returns the policies that the program replays of these transcripts if none is named.
 #[pyfunction]
-pub fn usual_policies(sweeps: bool) -> Vec<String> {
-    if sweeps { shippable_presets() } else { SHORT_LIST.map(str::to_owned).to_vec() }
+pub fn usual_policies(paths: Vec<PathBuf>, settings: &Bound<PyDict>) -> PyResult<Vec<String>> {
+    let corpus = corpus(&paths, &study_spec(&[], settings)?.read)?;
+    Ok(usual::usual_policies(corpus.formats()))
+}
+
+/// Returns the policies that the program sweeps if none is named.
+#[pyfunction]
+pub fn swept_policies() -> Vec<String> {
+    shippable_presets()
 }
 
 /// Returns the name, the family and the meaning of each preset.

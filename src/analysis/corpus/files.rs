@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use rayon::prelude::*;
+
 use super::request_files::{Part, RequestFiles};
 use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::conversation::{Conversation, Origin};
@@ -14,6 +16,9 @@ use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::transcript::{impossible_usage, sent_thinking, silent_drops};
 use crate::util::text::plural;
 use crate::util::{ValueError, waiting};
+
+/// How many first bytes of a file tell its format: twenty records of most, and the first fields of a document.
+const RECOGNISED_BYTES: u64 = 64 << 10;
 
 /// The files at some paths.
 pub struct FileCorpus {
@@ -74,6 +79,19 @@ impl FileCorpus {
     #[must_use]
     pub fn only_files(self, only_files: bool) -> Self {
         Self { only_files, ..self }
+    }
+
+    /// Returns the formats that the beginnings of the files look like, in the order of detection. What can be read only once has none.
+    pub fn formats(&self) -> Vec<&'static str> {
+        if let Some(format) = self.format {
+            return vec![format.name];
+        }
+        let of = |input: &Input| match format::recognise(&input.name, &source::read_head(input, RECOGNISED_BYTES)?) {
+            Verdict::Sure(format) | Verdict::Maybe(format) => Some(format.name),
+            Verdict::Unread(_) | Verdict::No => None,
+        };
+        let found: HashSet<&str> = self.inputs.par_iter().filter_map(of).collect();
+        FORMATS.iter().map(|format| format.name).filter(|name| found.contains(name)).collect()
     }
 
     /// Returns the files, in the order of their names.

@@ -7,7 +7,8 @@ use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
 use recompact::analysis::spec::{StudySpec, typed_program};
 use recompact::analysis::study::{MAX_RESIDUAL, TokenCounter};
-use recompact::engine::policy::{FAMILIES, PRESETS, Preset, RECORDED, family, preset};
+use recompact::analysis::usual::usual_policies;
+use recompact::engine::policy::{FAMILIES, PRESETS, Preset, family, preset};
 use recompact::engine::size::parse_tokens;
 use recompact::metrics::prompt_cache::CacheMode;
 use recompact::results::Role;
@@ -23,19 +24,6 @@ use crate::cli::help::COUNTING;
 
 /// Means every preset but the bounds, which are in each comparison anyway.
 const ALL: &str = "all";
-
-/// What is replayed if no policy is named: what was recorded, the presets of the harnesses whose sessions are found without a path,
-/// and one preset for each way to compact that is in wide use.
-pub const SHORT_LIST: [&str; 8] = [
-    RECORDED,
-    "claude-code",
-    "codex-cli",
-    "claude-code-cached-mc",
-    "anthropic-clear",
-    "observation-mask",
-    "sliding-window",
-    "lcc-s08-late",
-];
 
 /// The presets that a user can switch on. The provider decides whether the others act.
 pub fn shippable_presets() -> Vec<String> {
@@ -161,10 +149,15 @@ impl StudyArgs {
         }
     }
 
+    /// Whether no policy is named.
+    pub fn names_no_policy(&self) -> bool {
+        self.policies.is_empty()
+    }
+
     /// Returns the names of the policies. A comma separates two, unless it is part of a command or of the name of a file.
     fn policies(&self) -> Vec<String> {
         if self.policies.is_empty() {
-            return if self.sweeps { shippable_presets() } else { SHORT_LIST.map(str::to_owned).to_vec() };
+            return if self.sweeps { shippable_presets() } else { usual_policies([]) };
         }
         let names = self.policies.iter().flat_map(|written| {
             let is_one = typed_program(written).is_some() || Path::new(written).exists();

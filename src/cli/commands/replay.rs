@@ -10,6 +10,7 @@ use recompact::analysis::ReplayHooks;
 use recompact::analysis::missed::missed_requests;
 use recompact::analysis::spec::StudySpec;
 use recompact::analysis::study::{Observers, TranscriptResult};
+use recompact::analysis::usual::usual_policies;
 use recompact::engine::policy::{Policy, Setting};
 use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
@@ -104,7 +105,7 @@ impl Replay {
         if let Some(limits) = self.study_args.summarizers().limits() {
             self.transcripts.work_with_models(limits);
         }
-        let spec = self.spec();
+        let spec = self.spec()?;
         let plan = self.dry_run.then(Default::default);
         let models = Some(self.study_args.summarizers().models().factory());
         let programs = ProgramUse::Started(self.study_args.programs());
@@ -165,8 +166,11 @@ impl Replay {
         uses
     }
 
-    fn spec(&self) -> StudySpec {
+    fn spec(&self) -> Result<StudySpec, Failure> {
         let mut spec = self.study_args.spec();
+        if self.study_args.names_no_policy() {
+            spec.policies = usual_policies(self.transcripts.corpus()?.formats()).into_iter().map(Into::into).collect();
+        }
         spec.set.clone_from(&self.settings);
         spec.misses = self.misses.unwrap_or(spec.misses);
         spec.breaks = self.breaks.unwrap_or(spec.breaks);
@@ -174,7 +178,7 @@ impl Replay {
         spec.show_secrets = self.show_secrets;
         spec.exact = self.exact;
         spec.read = self.transcripts.read_spec();
-        spec
+        Ok(spec)
     }
 }
 

@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub use name::{display_path, is_skipped, is_transcript};
 use name::{is_pattern, plain_name};
-pub use read::{Content, MAX_BYTES, read, read_settings};
+pub use read::{Content, MAX_BYTES, read, read_head, read_settings};
 
 /// The path that means standard input. A file with this name is `./-`.
 const STDIN: &str = "-";

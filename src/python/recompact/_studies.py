@@ -58,7 +58,7 @@ def replay(
     Raises `RecompactError`, which is a `ValueError`, with what is wrong, where, and what to do; `TypeError` for an argument of another
     type.
     """
-    replayed = given(_native.usual_policies(False) if policies is None else policies, allow_programs, on_error)
+    replayed = given(_native.usual_policies(list_of(paths), natural(settings)) if policies is None else policies, allow_programs, on_error)
     with watching(jobs, progress) as watch, without_running_loop():
         native, skipped = _native.replay(list_of(paths), replayed, natural(settings), watch)
     warn(skipped)
@@ -87,7 +87,7 @@ def sweep(
     'lcc-s06 micro.keep_recent_results=1'
     """
     search, study = split(natural(settings), tuple(SearchSettings.__annotations__))
-    named, functions = list_of_policies(_native.usual_policies(True) if policies is None else policies)
+    named, functions = list_of_policies(_native.swept_policies() if policies is None else policies)
     if functions:
         raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")
     with watching(jobs, progress) as watch:

@@ -1,14 +1,21 @@
 //! What the program says of files that it cannot read: their name, if it is known, and a way to read them only if there is one.
 
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use recompact::analysis::corpus::FileCorpus;
 use recompact::transcript::format::FORMATS;
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::program::{Ran, run_in};
+use crate::support::program::{Ran, fixtures, run, run_in};
 
 /// Runs a command on one file of this name.
 fn run_on(command: &[&str], name: &str, text: &str) -> Ran {
     let folder = TempDir::new().expect("a temporary folder");
-    std::fs::write(folder.path().join(name), text).expect("a file in it");
+    fs::write(folder.path().join(name), text).expect("a file in it");
     run_in(folder.path(), [command, &[name]].concat(), b"")
 }
 
@@ -67,7 +74,7 @@ fn files_with_one_request_each_are_one_transcript() {
     let folder = TempDir::new().expect("a temporary folder");
     let write = |name: &str, messages: &str, response: &str| {
         let text = format!("{{\"messages\":[{messages}],\"response\":{{\"choices\":[{{\"message\":{response}}}]}}}}");
-        std::fs::write(folder.path().join(name), text).expect("a file in it");
+        fs::write(folder.path().join(name), text).expect("a file in it");
     };
     let (go, yes) = (r#"{"role":"user","content":"go"}"#, r#"{"role":"assistant","content":"yes"}"#);
     write("1.json", go, yes);
@@ -77,4 +84,27 @@ fn files_with_one_request_each_are_one_transcript() {
     let counts: Vec<_> =
         found.as_array().expect("conversations").iter().map(|one| (one["transcript"].as_str(), one["calls"].as_u64())).collect();
     assert_eq!(counts, [(Some("2.json"), Some(2))]);
+}
+
+#[test]
+fn formats_of_a_folder_are_known_before_it_is_read() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let fixture = |name: &str| fs::read(fixtures().join(name)).expect("a fixture");
+    let mut zip = GzEncoder::new(Vec::new(), Compression::fast());
+    zip.write_all(&fixture("codex/repair.jsonl")).expect("written to memory");
+    // A document that is longer than what is looked at.
+    let mut long = serde_json::from_slice::<Value>(&fixture("opencode/kettle.json")).expect("JSON");
+    long["messages"][0]["parts"][0]["text"] = "kettle ".repeat(20_000).into();
+    for (name, bytes) in [
+        ("pi.jsonl", fixture("pi/kettle.jsonl")),
+        ("codex.jsonl.gz", zip.finish().expect("written to memory")),
+        ("opencode.json", long.to_string().into_bytes()),
+        ("package.json", b"{\"name\": \"kettle\"}".to_vec()),
+    ] {
+        fs::write(folder.path().join(name), bytes).expect("a file in it");
+    }
+    let corpus = FileCorpus::at(folder.path());
+    assert_eq!(corpus.formats(), ["codex", "pi", "opencode"]);
+    let usual = run(["replay", &folder.path().display().to_string(), "-q", "-o", "csv"]).printed();
+    assert!(["pi", "opencode"].iter().all(|preset| usual.contains(&format!(",{preset},"))), "{}", usual.lines().count());
 }

@@ -8,6 +8,7 @@ use recompact::analysis::ReplayHooks;
 use recompact::analysis::corpus::{ReadSpec, Source};
 use recompact::analysis::gate::{Draft, DraftLimit, Gate, draft_file, draft_limits};
 use recompact::analysis::spec::{Loaded, StudySpec};
+use recompact::analysis::usual::usual_policies;
 use recompact::analysis::verdict::verdict;
 use recompact::engine::policy::preset;
 use recompact::results::saved::Results;
@@ -15,7 +16,6 @@ use recompact::transcript::format::Reading;
 use recompact::transcript::source::display_path;
 use recompact::util::text::plural;
 
-use crate::cli::args::study::SHORT_LIST;
 use crate::cli::error::Failure;
 use crate::cli::input::Transcripts;
 use crate::cli::output::{self, OutputError};
@@ -56,7 +56,7 @@ fn draft(base: &Path, path: String, [transcripts, quiet]: [&Transcripts; 2]) -> 
             preset.name.to_owned(),
             format!("The preset of the harness that recorded these transcripts, whose format is {format}."),
         ),
-        _ => (first_of_list(base, quiet)?, "The first of the presets that `recompact replay` compares.".to_owned()),
+        _ => (first_of_usual(base, quiet, &formats)?, "The first of the presets that `recompact replay` compares.".to_owned()),
     };
     let name = Vec::from_iter(formats).join(" and ");
     let any = DraftLimit { written: "calls >= 1".to_owned(), about: "", why: String::new() };
@@ -88,8 +88,8 @@ fn formats(transcripts: &Transcripts) -> Result<BTreeSet<&'static str>, Failure>
 }
 
 /// Returns the first policy of the verdict over the policies that a replay compares.
-fn first_of_list(base: &Path, transcripts: &Transcripts) -> Result<String, Failure> {
-    let policies = SHORT_LIST.iter().map(|name| (*name).into()).collect();
+fn first_of_usual(base: &Path, transcripts: &Transcripts, formats: &BTreeSet<&'static str>) -> Result<String, Failure> {
+    let policies = usual_policies(formats.iter().copied()).into_iter().map(Into::into).collect();
     let (results, _) = replayed(&StudySpec { policies, ..StudySpec::default() }, base, transcripts)?;
     let verdict = verdict(&results);
     let first = verdict.as_ref().and_then(|verdict| Some(verdict.candidates().next()?.policy().to_owned()));

@@ -84,6 +84,27 @@ pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
     read_within(&input.name, File::open(&input.path).map_err(unreadable)?, metadata.len(), limit)
 }
 
+/// Returns the first bytes of a transcript, decompressed, at most `limit`; `None` if they cannot be read now, or only once.
+pub fn read_head(input: &Input, limit: u64) -> Option<Vec<u8>> {
+    if input.built_in.is_some() {
+        return read(input, MAX_BYTES).ok().map(|content| content.bytes);
+    }
+    if input.may_wait() {
+        return None;
+    }
+    let mut file = File::open(&input.path).ok()?;
+    let (mut first, mut bytes) = (Vec::new(), Vec::new());
+    file.by_ref().take(HEAD_BYTES).read_to_end(&mut first).ok()?;
+    let compression = Compression::of(&input.name, &first);
+    let whole = Cursor::new(first).chain(file);
+    match compression {
+        // What comes before damage tells enough.
+        Some(compression) => drop(compression.decompress(whole, limit, &mut bytes)),
+        None => drop(whole.take(limit).read_to_end(&mut bytes)),
+    }
+    Some(bytes)
+}
+
 /// Reads a file that a user writes: a policy, a list of prices, a suite. Fails if it is larger than any of these can be.
 pub fn read_settings(path: &Path) -> io::Result<String> {
     if is_device(&fs::metadata(path)?) {

@@ -33,12 +33,12 @@ pub fn of_costs(results: &Results) -> String {
     let of_others = match (unmeasured.len(), measured.is_empty()) {
         (0, true) => return "how far they are off is not measured, as the sessions name no model".to_owned(),
         (0, false) => String::new(),
-        (_, true) => return format!("how far they are off is not measured for {}", list(&unmeasured, "models")),
-        (_, false) => format!(", and it is not measured for {}", list(&unmeasured, "other models")),
+        (_, true) => return format!("how far they are off is not measured for {}", list(&unmeasured, "model")),
+        (_, false) => format!(", and it is not measured for {}", list(&unmeasured, "other model")),
     };
     let each: Vec<String> =
         measured.iter().map(|(model, cost)| format!("{} off in our recordings of {model}", share(*cost))).collect();
-    format!("those of calls without a bill were {}{of_others}", list(&each, "models"))
+    format!("those of calls without a bill were {}{of_others}", list(&each, "model"))
 }
 
 /// `Token counts were 8.6% off on held-out calls of claude-opus-4-5-20251101.`
@@ -56,7 +56,7 @@ pub fn of_tokens(results: &Results) -> String {
     if each.is_empty() {
         return "How far token counts are off is not measured.".to_owned();
     }
-    format!("Token counts were {}.", list(&each, "models"))
+    format!("Token counts were {}.", list(&each, "model"))
 }
 
 /// Returns the name of a model, or the beginning of a long one.
@@ -69,11 +69,11 @@ fn share(error: f64) -> String {
     value(Unit::Share, Some(error))
 }
 
-/// Lists texts: `a, b and c`, or `a, b, c and 2 models` beyond the most.
+/// Lists texts: `a, b and c`, or `a, b, c and 2 models more` beyond the most. `what` is the singular.
 fn list(texts: &[String], what: &str) -> String {
     let mut parts: Vec<String> = texts.iter().take(MOST_NAMED).cloned().collect();
     if texts.len() > MOST_NAMED {
-        parts.push(format!("{} {what} more", texts.len() - MOST_NAMED));
+        parts.push(format!("{} more", text::plural(texts.len() - MOST_NAMED, what)));
     }
     match parts.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
@@ -105,6 +105,7 @@ mod tests {
             "those of calls without a bill were 18.3% off in our recordings of gpt-5.5, and it is not measured for kimi-k2"
         );
         assert!(of(&["a", "b", "c", "d", "e"]).ends_with("is not measured for a, b, c and 2 models more"));
+        assert!(of(&["a", "b", "c", "d"]).ends_with("is not measured for a, b, c and 1 model more"));
         assert!(of(&[]).contains("not measured"));
     }
 
