@@ -205,11 +205,17 @@ impl ResultFilter {
 
 /// Yields the tool results in user messages from a position on, in order.
 pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> impl Iterator<Item = Candidate<'a>> {
-    let messages = context.messages().iter().enumerate().skip(from.message);
+    results_between(context, from, BlockPosition { message: context.len(), block: 0 })
+}
+
+/// Yields the tool results in user messages from a position on and in front of another, in order. Other messages cost no time.
+pub fn results_between<'a>(context: &'a Context, from: BlockPosition, end: BlockPosition) -> impl Iterator<Item = Candidate<'a>> {
+    let last = (end.message + usize::from(end.block > 0)).min(context.len());
+    let messages = context.messages()[..last].iter().enumerate().skip(from.message);
     let of_message = messages.filter(|(_, message)| message.role == Role::User).flat_map(|(index, message)| {
         message.blocks.iter().enumerate().map(move |(block, id)| (BlockPosition { message: index, block }, *id))
     });
-    of_message.filter(move |(position, _)| *position >= from).filter_map(|(position, id)| {
+    of_message.filter(move |(position, _)| (from..end).contains(position)).filter_map(|(position, id)| {
         let block = context.block(id);
         match block.kind {
             BlockKind::ToolResult(pair) => Some(Candidate { position, id, pair, block }),

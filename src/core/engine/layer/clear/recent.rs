@@ -5,7 +5,7 @@
 
 use super::{Clear, ClearState};
 use crate::engine::context::Context;
-use crate::engine::layer::result_filter::{Candidate, results_from};
+use crate::engine::layer::result_filter::{Candidate, results_between};
 use crate::engine::layer::{BlockPosition, LayerInput};
 
 /// The size of the newest results.
@@ -46,8 +46,7 @@ impl Clear {
         }
         self.count(input, &mut state.recent, turns, max_size);
         let first_recent = state.recent.start;
-        let mut old: Vec<_> =
-            results_from(context, undecided).take_while(|candidate| candidate.position < first_recent).collect();
+        let mut old: Vec<_> = results_between(context, undecided, first_recent).collect();
         let kept = old.len().saturating_sub(more);
         state.cursor.set(old.get(kept).map_or(first_recent, |candidate| candidate.position), context);
         old.truncate(kept);
@@ -63,7 +62,7 @@ impl Clear {
         let size = |candidate: Candidate| {
             if self.counts(context, &candidate) { context.block_size(candidate.id, meter.unit) } else { 0 }
         };
-        let results = |from| results_from(context, from).take_while(move |candidate| candidate.position < end);
+        let results = |from| results_between(context, from, end);
         recent.size += results(recent.end).map(size).sum::<u64>();
         recent.end = end;
         let mut oldest = results(recent.start).peekable();
