@@ -4,6 +4,7 @@
 recordings of the repository. `RECOMPACT_TURN` is a number: where a library is slow, it says which of the folders is compared.
 """
 
+import json
 import logging
 import os
 import re
@@ -76,6 +77,64 @@ def test_langchain_clears_as_the_layer_clear():
         'do = "clear"\nscope = "request"\nkeep_recent_results = 3\nmin_chars = 0\nempty_too = true\nprotect_unseen = false\nplaceholder = "[cleared]"\n',
         folders=IN_TURN,
     )
+
+
+def talk(path, *messages):
+    """Writes a conversation: roles and contents."""
+    lines = [json.dumps({"role": role, "content": content}) for role, content in messages]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_langchain_counts_the_calls_of_a_response_with_two_texts(tmp_path):
+    pytest.importorskip("langchain")
+    from langchain.agents.middleware import ClearToolUsesEdit
+
+    from recompact.adapters import langchain
+
+    messages = [("user", "Write four files.")]
+    for at in range(4):
+        said = [{"type": "text", "text": "Next. "}, {"type": "text", "text": "I write it."}]
+        call = {"type": "tool_use", "id": f"w{at}", "name": "Write", "input": {"path": f"{at}.py", "content": "a = 1; " * 100}}
+        messages += [("assistant", [*said, call]), ("user", [{"type": "tool_result", "tool_use_id": f"w{at}", "content": "ok " * 30}])]
+    path = talk(tmp_path / "texts.messages.jsonl", *messages, ("assistant", "Done."))
+    # Nearly all tokens are in the calls: 4 × 700 characters; without them nothing is cleared.
+    own = langchain.context_editing(ClearToolUsesEdit(trigger=600, keep=1))
+    clear = 'name = "toml"\nmessages = "each-result"\nmeter = "langchain"\n[[layer]]\nid = "one"\ndo = "clear"\nscope = "request"\n'
+    clear += 'threshold = 600\nkeep_recent_results = 1\nempty_too = true\nplaceholder = "[cleared]"\n'
+    assert recompact.compare(path, own, clear)
+    assert not recompact.compare(path, own, "keep-all")
+
+
+def test_langchain_keeps_the_texts_of_a_response_whose_call_it_clears(tmp_path):
+    pytest.importorskip("langchain")
+    from langchain.agents.middleware import ClearToolUsesEdit
+
+    from recompact.adapters import langchain
+
+    messages = [("user", "Write two files.")]
+    for at in range(2):
+        said = [{"type": "text", "text": "Next. "}, {"type": "text", "text": "I write it."}]
+        call = {"type": "tool_use", "id": f"w{at}", "name": "Write", "input": {"path": f"{at}.py"}}
+        messages += [("assistant", [*said, call]), ("user", [{"type": "tool_result", "tool_use_id": f"w{at}", "content": "ok"}])]
+    path = talk(tmp_path / "texts.messages.jsonl", *messages, ("assistant", "Done."))
+    own = langchain.context_editing(ClearToolUsesEdit(trigger=0, keep=1, clear_tool_inputs=True))
+    sent = recompact.show(path, own).messages[1]["content"]
+    assert [block.get("text", block.get("input")) for block in sent] == ["Next. ", "I write it.", {}]
+
+
+def test_strands_ends_no_turn_with_a_response_of_thinking_only(tmp_path):
+    """Its model was interrupted before it said something."""
+    pytest.importorskip("strands")
+    from strands.agent.conversation_manager import SlidingWindowConversationManager
+
+    from recompact.adapters import strands
+
+    thought = [{"type": "thinking", "thinking": "", "signature": "c2ln"}]
+    messages = [("user", "Begin."), ("assistant", "Yes."), ("user", "Go on."), ("assistant", thought), ("user", "Go on."), ("assistant", "Done.")]
+    path = talk(tmp_path / "thought.messages.jsonl", *messages)
+    own = strands.conversation_manager(lambda: SlidingWindowConversationManager(window_size=2))
+    assert recompact.compare(path, own, "strands-window", set="window.max_messages=2", thinking="all")
 
 
 def test_langchain_summarizes_as_its_preset():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import is_
@@ -13,7 +14,7 @@ Message = dict[str, Any]
 class Entry:
     """A message that a policy was shown."""
 
-    __slots__ = ("id", "message", "pristine")
+    __slots__ = ("id", "message", "pristine", "_is_flat", "_written")
 
     def __init__(self, id: int | None, message: Message) -> None:
         #: None: it was inserted, and gets its id with the next request.
@@ -22,11 +23,20 @@ class Entry:
         self.message = message
         #: Its content as it was shown, to notice a change in place.
         self.pristine = _copy(message)
+        self._is_flat = not any(isinstance(value, (dict, list)) for value in message.values())
+        #: A content that the policy gave it, and the text of the answer: for one request only, it is the same at each call.
+        self._written: tuple[Message, str] | None = None
 
     def restore(self) -> None:
         """Undoes what the policy changed in place."""
         if self.message != self.pristine:
-            self.message = _copy(self.pristine)
+            self.message = self.pristine.copy() if self._is_flat else _copy(self.pristine)
+
+    def written(self) -> str:
+        """Returns the changed message as an answer has it."""
+        if self._written is None or self._written[0] != self.message:
+            self._written = (_copy(self.message), json.dumps({**self.message, "replaces": [self.id]}))
+        return self._written[1]
 
 
 @dataclass

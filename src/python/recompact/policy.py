@@ -196,7 +196,9 @@ class _Session:
             self._summaries.append(asked["text"] if "text" in asked else NoSummary(asked["error"]))
             for entry in self._entries:
                 entry.restore()
-        return json.dumps({"call": asked["call"], **self._ask_policy()})
+        answer, replaced = self._ask_policy()
+        line = json.dumps({"call": asked["call"], **answer})
+        return f'{line[:-1]}, "replace": [{", ".join(replaced)}]}}' if replaced else line
 
     def _take_in(self, asked: dict[str, Any]) -> None:
         for entry, id in zip(self._inserted, asked["inserted"]):
@@ -211,7 +213,8 @@ class _Session:
             ]
         self._entries += [Entry(message.pop("id"), message) for message in asked["messages"]]
 
-    def _ask_policy(self) -> dict[str, Any]:
+    def _ask_policy(self) -> tuple[dict[str, Any], list[str]]:
+        """Returns the answer, and as texts the messages that were changed in place."""
         messages = [entry.message for entry in self._entries]
         request = Request(messages, **self._asked, **self._start, state=self._state, _summaries=self._summaries)
         try:
@@ -220,7 +223,7 @@ class _Session:
             of, prompt, system, max_tokens = ask.args
             ids = {id(entry.message): entry.id for entry in self._entries}
             named = [ids[id(message)] for message in of if id(message) in ids]
-            return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}
+            return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}, []
         if not (returned is None or isinstance(returned, Iterable)) or isinstance(returned, (str, dict)):
             raise TypeError(f"a policy returns a list of messages, or None; this one returned {type(returned).__name__}")
         if request.scope not in get_args(Scope):
@@ -228,7 +231,8 @@ class _Session:
         returned = list(request.messages if returned is None else returned)
         changed = changed_in_place(self._entries, returned)
         items = aligned(self._entries, returned) if changed is None else None
-        answer: dict[str, Any] = self._changes(items) if items is not None else {"replace": [_written(entry) for entry in changed or ()]}
+        answer: dict[str, Any] = {} if items is None else self._changes(items)
+        replaced = [entry.written() for entry in changed or ()]
         if request.files:
             answer["files"] = [_file(file) for file in request.files]
         if request.scope == "request":
@@ -241,7 +245,7 @@ class _Session:
             made = {id(entry): Entry(entry.id, entry.message) for entry in changed}
             self._entries = [made.get(id(entry), entry) for entry in self._entries]
         self._inserted = [entry for entry in self._entries if entry.id is None] if items is not None else []
-        return answer
+        return answer, replaced
 
     def _changes(self, items: list[Item]) -> dict[str, Any]:
         """Returns the changes, or all messages if one is inserted, which then says where."""
@@ -261,7 +265,3 @@ def _file(file: Any) -> dict[str, Any]:
     if not (isinstance(file, dict) and "path" in file and file.keys() <= {"path", "text", "tool_use_id"}):
         raise TypeError('files: dicts as {"path": …, "text": …, "tool_use_id": …} are needed, of which the last two may be left out')
     return file
-
-
-def _written(entry: Entry) -> Message:
-    return {**entry.message, "replaces": [entry.id]}

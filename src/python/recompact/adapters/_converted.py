@@ -60,6 +60,8 @@ def _completed(message: Message, old: Message) -> Message:
         results = {block["tool_use_id"]: block for block in old_content if block["type"] == "tool_result"}
         blocks = [result(block, results.get(block.get("tool_use_id"), {})) for block in content]
         return {**old, **message, "content": blocks}
+    if isinstance(old_content, list) and content == "".join(part.get("text", "") for part in old_content):
+        return {**old, **message, "content": old_content}
     return {**old, **message}
 
 

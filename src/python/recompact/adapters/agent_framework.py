@@ -1,6 +1,9 @@
 """Microsoft's Agent Framework: its compaction strategies, such as `SlidingWindowStrategy`.
 
+Install `recompact` and `agent-framework-core`.
+
 ```python
+import recompact
 from agent_framework import SlidingWindowStrategy
 from recompact.adapters import agent_framework
 

@@ -1,6 +1,9 @@
 """Google's Agent Development Kit: `ContextFilterPlugin`, which keeps the newest invocations or runs your filter.
 
+Install `recompact` and `google-adk`.
+
 ```python
+import recompact
 from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
 from recompact.adapters import google_adk
 

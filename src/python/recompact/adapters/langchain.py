@@ -1,17 +1,22 @@
 """LangChain's middleware: context editing (`ClearToolUsesEdit`) and summarization (`SummarizationMiddleware`).
 
+Install `recompact` and `langchain`.
+
 ```python
+import recompact
 from langchain.agents.middleware import ClearToolUsesEdit, SummarizationMiddleware
+from langchain_core.language_models import FakeListChatModel
 from recompact.adapters import langchain
 
 policies = [
     langchain.context_editing(ClearToolUsesEdit(trigger=50_000, keep=3)),
-    langchain.summarization(SummarizationMiddleware("openai:gpt-5", trigger=("tokens", 100_000))),
+    langchain.summarization(SummarizationMiddleware(FakeListChatModel(responses=[""]), trigger=("tokens", 100_000))),
 ]
 recompact.replay("runs", policies)
 ```
 
-The middleware's own model is not asked: the summarizer of the study writes the summaries.
+The middleware's own model is not asked: the summarizer of the study writes the summaries. So it may be any, also one without a key;
+but the middleware counts tokens by its kind, so `"openai:gpt-5"`, which needs `langchain-openai`, is nearer to what you run.
 """
 
 from __future__ import annotations
@@ -72,7 +77,13 @@ def to_langchain(message: Message) -> AnyMessage:
         {"id": call["id"], "name": call["function"]["name"], "args": json.loads(call["function"]["arguments"] or "{}")}
         for call in message.get("tool_calls") or ()
     ]
-    return AIMessage(content=message.get("content") or "", tool_calls=calls)
+    return AIMessage(content=_said(message), tool_calls=calls)
+
+
+def _said(message: Message) -> str:
+    """Returns what a response says as one text, as OpenAI's API has it. In a list, LangChain takes calls for parts of the content."""
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def to_message(made: AnyMessage) -> Message:

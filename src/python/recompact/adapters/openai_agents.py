@@ -1,6 +1,9 @@
 """OpenAI's Agents SDK: a filter of the model's input, such as `ToolOutputTrimmer`.
 
+Install `recompact` and `openai-agents`.
+
 ```python
+import recompact
 from agents.extensions import ToolOutputTrimmer
 from recompact.adapters import openai_agents
 

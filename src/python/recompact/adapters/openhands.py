@@ -1,6 +1,9 @@
 """OpenHands' agent SDK: its condensers, such as `LLMSummarizingCondenser`.
 
+Install `recompact` and `openhands-sdk`.
+
 ```python
+import recompact
 from openhands.sdk.context.condenser import LLMSummarizingCondenser
 from openhands.sdk.testing import TestLLM
 from recompact.adapters import openhands

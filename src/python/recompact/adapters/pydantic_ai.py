@@ -1,10 +1,13 @@
 """Pydantic AI: a history processor, which is your function from messages to messages.
 
+Install `recompact` and `pydantic-ai-slim`.
+
 ```python
+import recompact
 from recompact.adapters import pydantic_ai
 
 def keep_recent(messages):
-    return messages[:1] + messages[-20:]
+    return messages[:1] + messages[1:][-20:]
 
 recompact.replay("runs", pydantic_ai.history_processor(keep_recent))
 ```

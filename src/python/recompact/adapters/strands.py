@@ -1,6 +1,9 @@
 """Strands Agents: the conversation manager `SlidingWindowConversationManager`.
 
+Install `recompact` and `strands-agents`.
+
 ```python
+import recompact
 from strands.agent.conversation_manager import SlidingWindowConversationManager
 from recompact.adapters import strands
 
@@ -43,8 +46,7 @@ def conversation_manager(make: Callable[[], ConversationManager], *, name: str =
                 # The response belongs to the turn that it ends.
                 before, new = [*before, new[0]], new[1:]
             agent = SimpleNamespace(messages=before)
-            ends_turn = bool(before) and not any("toolUse" in part for part in before[-1]["content"])
-            if is_per_turn or (ends_turn and before[-1]["role"] == "assistant"):
+            if is_per_turn or (before and _ends_turn(before[-1])):
                 manager.apply_management(agent)  # type: ignore[arg-type]
             sent = [*agent.messages, *new]
             shown = len(sent)
@@ -54,6 +56,12 @@ def conversation_manager(make: Callable[[], ConversationManager], *, name: str =
         return edit
 
     return adapter(name, (to_strands, to_message), begin)
+
+
+def _ends_turn(message: dict[str, Any]) -> bool:
+    """Whether it is a response with a text that calls no tool: one that has thinking only was interrupted."""
+    content = message["content"]
+    return message["role"] == "assistant" and any("text" in part for part in content) and not any("toolUse" in part for part in content)
 
 
 def _is_result(made: dict[str, Any]) -> bool:
