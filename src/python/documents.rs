@@ -7,14 +7,14 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::error::{raise, raise_message};
+use super::error::{in_python, raise, raise_message};
 use super::settings::study_spec;
 use super::watch::{Skipped, Watch, corpus, strict};
 use crate::analysis::corpus::{Analysed, Source, for_each};
 use crate::analysis::inspect::{Inspection, count_calls_once};
 use crate::analysis::spec::{Files, LoadedPrices, load_prices};
 use crate::report::inspection::Inspections;
-use crate::report::{self, Layout, REPORTS, Report, Style, View};
+use crate::report::{self, Format, Invocation, Layout, REPORTS, Report, Style, View};
 use crate::results::request::ShownRequest;
 use crate::results::saved::Results;
 use crate::transcript::format::Reading;
@@ -58,10 +58,24 @@ impl Document {
     }
 
     fn rendered(&self, py: Python, report: &Report, width: usize, full: bool) -> PyResult<Option<Vec<u8>>> {
-        let style = Style { width, color: false };
-        let layout = if full { Layout::full(style) } else { Layout { style, ..Layout::default() } };
-        py.detach(|| (self.render)(report, &layout))
+        let layout = layout(width, full);
+        let bytes = py.detach(|| (self.render)(report, &layout))?;
+        let is_prose = matches!(report.format, Format::Text(..));
+        Ok(bytes.map(|bytes| match String::from_utf8(bytes) {
+            Ok(text) if is_prose => in_python(&text).into_bytes(),
+            Ok(text) => text.into_bytes(),
+            Err(error) => error.into_bytes(),
+        }))
     }
+}
+
+/// The layout of reports for a caller in Python.
+pub fn layout(width: usize, full: bool) -> Layout {
+    let mut layout = Layout::default();
+    layout.style = Style { width, color: false };
+    layout.view = if full { View::Full } else { View::Screen };
+    layout.invocation = Invocation::python();
+    layout
 }
 
 #[pymethods]

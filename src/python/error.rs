@@ -15,7 +15,8 @@ create_exception!(
 );
 
 /// Options of the program that are arguments, and no settings of a study.
-const ARGUMENTS: [(&str, &str); 3] = [("conversation", "conversation"), ("partial", "partial"), ("for", "harness")];
+const ARGUMENTS: [(&str, &str); 4] =
+    [("conversation", "conversation"), ("partial", "partial"), ("for", "harness"), ("full", "report(full=True)")];
 
 /// Raises an error of the library, with its own message in the words of Python.
 pub fn raise(error: impl Into<Error>) -> PyErr {

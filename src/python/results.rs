@@ -7,9 +7,10 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::documents::{Document, Requests};
-use super::error::{raise, raise_message};
+use super::documents::{Document, Requests, layout};
+use super::error::{in_python, raise, raise_message};
 use super::table::{ColumnValues, Table};
+use crate::report::{self, Style};
 use crate::results::request::ShownRequest;
 use crate::results::saved::{Results, Row, Summary, Sweep};
 use crate::util::text::did_you_mean;
@@ -141,6 +142,17 @@ impl StudyResults {
             (column.id.to_string(), unit, better, column.about.to_string())
         };
         self.results.columns.iter().map(described).collect()
+    }
+
+    /// The first screen as markup for a notebook; None if nothing was replayed.
+    fn first_screen(&self, py: Python) -> Option<String> {
+        let layout = layout(Style::default().width, false);
+        py.detach(|| report::first_screen(&self.results, &layout)).map(|markup| in_python(&markup))
+    }
+
+    /// The page's scatter plot as an SVG file; None if no policy has both values.
+    fn plot(&self, py: Python) -> Option<String> {
+        py.detach(|| report::picture(&self.results))
     }
 
     /// The results as a document.

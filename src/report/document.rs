@@ -114,7 +114,7 @@ pub struct Layout {
 /// The command that made a document, for the commands that its screen proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// The command: `replay`.
+    /// The command: `replay`; `python` for a caller in Python.
     pub command: String,
     /// What it works on, as a shell takes it: paths of transcripts, or of saved results.
     pub paths: String,
@@ -128,9 +128,29 @@ impl Default for Invocation {
 }
 
 impl Invocation {
+    /// For a caller in Python: the screen proposes calls.
+    pub fn python() -> Self {
+        Self { command: "python".to_owned(), ..Self::default() }
+    }
+
+    /// Whether the caller cannot run a command of the program, but can call the package.
+    pub fn is_python(&self) -> bool {
+        self.command == "python"
+    }
+
     /// Whether the transcripts are a part of the program, so that no other command can read them.
     pub fn is_demo(&self) -> bool {
         self.command == "demo"
+    }
+
+    /// What writes a policy as the configuration of a harness; the preset of the harness needs no name.
+    pub fn export_settings(&self, harness: &str, policy: &str) -> String {
+        match (self.is_python(), harness == policy) {
+            (true, true) => format!("recompact.export_settings({harness:?})"),
+            (true, false) => format!("recompact.export_settings({harness:?}, {policy:?})"),
+            (false, true) => format!("recompact export-settings --for {harness}"),
+            (false, false) => format!("recompact export-settings --for {harness} -p {policy}"),
+        }
     }
 
     /// A command on the same paths: `recompact sweep ~/runs -p claude-code`.
@@ -164,7 +184,11 @@ impl Layout {
             (drawing.tables)(&tables.filter(|table| !table.rows.is_empty()).collect::<Vec<_>>(), &self.style)
         };
         let named = |ids: &[String]| tables(&|id| ids.iter().any(|wanted| wanted == id));
-        let screen = |lines| Some((drawing.screen)(&document.screen(self)?, &self.style, lines));
+        let screen = |lines| {
+            let screen = document.screen(self)?;
+            let screen = if self.invocation.is_python() { screen.without_commands() } else { screen };
+            Some((drawing.screen)(&screen, &self.style, lines))
+        };
         let with_screen = |lines, sections: Vec<u8>| match screen(lines) {
             Some(screen) if sections.is_empty() => screen,
             Some(screen) => [screen, b"\n".to_vec(), sections].concat(),

@@ -12,6 +12,7 @@ mod comparison;
 mod conversations;
 mod figure;
 mod findings;
+mod fragments;
 mod misses;
 mod numbers;
 mod parameters;
@@ -45,7 +46,9 @@ use crate::util::text::plural;
 use sections::PageSection;
 use series::PolicySeries;
 
-const CSS: &str = include_str!("html/page.css");
+pub use fragments::{first_screen, picture};
+
+const CSS: &str = concat!(include_str!("html/page.css"), include_str!("html/plot.css"), include_str!("html/parts.css"));
 /// The parts of the script, in the order in which they need each other.
 const JS: &str = concat!(
     include_str!("html/script/base.js"),

@@ -31,6 +31,7 @@ mod table_model;
 use std::path::Path;
 
 pub use document::{Detail, Document, Invocation, Layout, Length, Section, Style, View};
+pub use html::{first_screen, picture};
 pub use screen::Screen;
 pub use table_model::TableModel;
 

@@ -39,6 +39,16 @@ pub struct Screen {
     pub next: Vec<Step>,
 }
 
+impl Screen {
+    /// Leaves out what only a command line can do: commands, and options that show sections.
+    pub fn without_commands(mut self) -> Self {
+        self.next.retain(|step| !step.command.starts_with("recompact "));
+        self.checks.iter_mut().chain(&mut self.changes).for_each(|check| check.section = "");
+        self.table.section = "";
+        self
+    }
+}
+
 /// The one table of a screen.
 pub struct ScreenTable {
     /// Its title is not shown.

@@ -17,7 +17,6 @@ BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL
 
 def test_the_page_prints_what_it_says():
     pandas = pytest.importorskip("pandas")
-    pytest.importorskip("matplotlib")
     pytest.importorskip("langchain")
     pandas.set_option("display.width", 100)
     names = {}

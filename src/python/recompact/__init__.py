@@ -19,7 +19,7 @@ from ._native import VERSION as __version__
 from ._native import RecompactError
 from ._policies import ExportedSettings, Policy, Preset, export_settings, preset, presets
 from ._requests import Changes, ShownRequest, diff, show
-from ._results import Column, Recommendation, Results
+from ._results import Column, Plot, Recommendation, Results
 from ._settings import SearchSettings, Settings
 from ._studies import load, replay, sweep
 from ._transcripts import Conversation, read
@@ -36,6 +36,7 @@ __all__ = [
     "Difference",
     "ExportedSettings",
     "InspectReport",
+    "Plot",
     "Policy",
     "Preset",
     "Recommendation",

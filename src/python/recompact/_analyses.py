@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import _native
 from ._results import Rows
 from ._settings import READING, only, takes
-from ._watching import Paths, Progress, list_of, warn, watching
+from ._watching import Paths, Progress, finished, list_of, watching
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,8 +62,7 @@ def inspect(
     """
     with watching(jobs, progress) as watch:
         document, skipped = _native.inspect(list_of(paths), only(INSPECTING, settings), watch)
-    warn(skipped)
-    return InspectReport(document)
+    return finished(skipped, InspectReport(document))
 
 
 @takes(*AUDITING)
@@ -87,8 +86,7 @@ def audit(
         document, skipped = _native.audit(
             list_of(paths), None if root is None else os.fspath(root), only(AUDITING, settings), watch
         )
-    warn(skipped)
-    return AuditReport(document)
+    return finished(skipped, AuditReport(document))
 
 
 def check(

@@ -9,7 +9,7 @@ from . import _native
 from ._calls import without_running_loop
 from ._policies import OnError, Policy, given
 from ._settings import Settings, natural, takes
-from ._watching import Paths, Progress, list_of, warn, watching
+from ._watching import Paths, Progress, finished, list_of, watching
 from .policy import Message
 
 if TYPE_CHECKING:
@@ -68,6 +68,6 @@ def compare(
     compared = given([one, other], allow_programs, on_error)
     with watching(jobs, progress) as watch, without_running_loop():
         found, skipped = _native.compare(list_of(paths), compared, natural(settings), watch)
-    warn(skipped)
     conversations, requests, differences = found
-    return Comparison(conversations, requests, [Difference(*difference) for difference in differences])
+    comparison = Comparison(conversations, requests, [Difference(*difference) for difference in differences])
+    return finished(skipped, comparison)

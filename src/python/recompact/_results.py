@@ -93,6 +93,24 @@ class Rows(Printable):
         return pandas.DataFrame(self.rows)
 
 
+class Plot:
+    """A plot as a picture, which a notebook shows."""
+
+    def __init__(self, svg: str) -> None:
+        #: The text of an SVG file.
+        self.svg = svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the picture to an `.svg` file."""
+        path = Path(path)
+        if path.suffix.lower() != ".svg":
+            raise _native.RecompactError(f"{path}: the picture is an SVG file, so its name ends with .svg")
+        path.write_text(self.svg, encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
 class Column(NamedTuple):
     """What a column of results means."""
 
@@ -176,6 +194,23 @@ class Results(Printable):
         Raises `KeyError` if the results have no such policy or no such column.
         """
         return self._native.total(policy, column)
+
+    def plot(self) -> Plot:
+        """Returns the costs and the facts in context of all policies as a picture: the plot of the HTML report.
+
+        >>> import recompact
+        >>> recompact.replay("fixtures/transcripts/codex", ["claude-code"]).plot().svg[:28]
+        '<svg xmlns="http://www.w3.org'
+
+        Raises `RecompactError` if no policy has both values.
+        """
+        svg = self._native.plot()
+        if svg is None:
+            raise _native.RecompactError("there is nothing to plot: no policy has a value in both columns")
+        return Plot(svg)
+
+    def _repr_html_(self) -> str:
+        return self._native.first_screen() or super()._repr_html_()
 
     def to_pandas(self, table: str | None = None, *, oracles: bool = False) -> pandas.DataFrame:
         """Returns a table as a pandas data frame: `rows`, `summary`, or the `configurations` of a sweep.

@@ -10,7 +10,7 @@ from ._calls import without_running_loop
 from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
 from ._settings import SearchSettings, Settings, natural, split, takes
-from ._watching import Paths, Progress, list_of, warn, watching
+from ._watching import Paths, Progress, finished, list_of, watching
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,8 +61,7 @@ def replay(
     replayed = given(_native.usual_policies(list_of(paths), natural(settings)) if policies is None else policies, allow_programs, on_error)
     with watching(jobs, progress) as watch, without_running_loop():
         native, skipped = _native.replay(list_of(paths), replayed, natural(settings), watch)
-    warn(skipped)
-    return Results(native)
+    return finished(skipped, Results(native))
 
 
 @takes(*Settings.__annotations__, *SearchSettings.__annotations__)
@@ -92,8 +91,7 @@ def sweep(
         raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")
     with watching(jobs, progress) as watch:
         native, skipped = _native.sweep(list_of(paths), named, study, search, watch)
-    warn(skipped)
-    return Results(native)
+    return finished(skipped, Results(native))
 
 
 def load(path: str | os.PathLike[str]) -> Results:

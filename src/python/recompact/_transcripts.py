@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._settings import READING, only, takes
-from ._watching import Paths, Progress, list_of, warn, watching
+from ._watching import Paths, Progress, finished, list_of, watching
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,5 +66,4 @@ def read(
     """
     with watching(jobs, progress) as watch:
         found, skipped = _native.read(list_of(paths), only(READING, settings), watch)
-    warn(skipped)
-    return [Conversation(**conversation) for conversation in found]
+    return finished(skipped, [Conversation(**conversation) for conversation in found])

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 #: One path, or several: a file, a folder (searched for transcripts), or a pattern.
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
@@ -21,8 +21,14 @@ Progress = Callable[[int, int, int], Any]
 NAMED = 3
 
 
+Result = TypeVar("Result")
+
+
 class RecompactWarning(UserWarning):
     """Something was skipped, or is unusual; the rest was analysed."""
+
+    #: What the call would have returned, if warnings are raised as errors.
+    result: Any = None
 
 
 def list_of(paths: Paths) -> list[str]:
@@ -58,7 +64,8 @@ def _bar(progress: bool | Progress | None) -> Iterator[Progress | None]:
         return
     try:
         from tqdm.auto import tqdm
-    except ImportError:
+    # Without widgets, tqdm warns of it, which may be an error.
+    except (ImportError, Warning):
         if progress:
             raise
         yield None
@@ -74,11 +81,18 @@ def _bar(progress: bool | Progress | None) -> Iterator[Progress | None]:
         yield show
 
 
-def warn(skipped: dict[str, Sequence[str]]) -> None:
-    """Warns of what a call skipped: each line and each transcript by itself, files that are no transcripts together."""
+def finished(skipped: dict[str, Sequence[str]], result: Result) -> Result:
+    """Warns of what a call skipped, and returns its result: each line and each transcript by itself, files that are no transcripts together.
+
+    If warnings are errors, the result is the `result` of the first one: the work is done.
+    """
 
     def say(message: str) -> None:
-        warnings.warn(message, RecompactWarning, stacklevel=4)
+        try:
+            warnings.warn(message, RecompactWarning, stacklevel=4)
+        except RecompactWarning as warning:
+            warning.result = result
+            raise
 
     for message in [*skipped["transcripts"], *skipped["lines"], *skipped["notes"]]:
         say(message)
@@ -88,3 +102,4 @@ def warn(skipped: dict[str, Sequence[str]]) -> None:
         more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
         count = "1 file is" if len(files) == 1 else f"{len(files)} files are"
         say(f"{count} no transcript in a known format and skipped: {names}{more}")
+    return result

@@ -16,7 +16,7 @@ use crate::results::Role;
 use crate::results::saved::{Results, Unit, Values};
 
 /// Draws text with names in it, and what is in parentheses smaller.
-fn prose(text: &Prose) -> Markup {
+pub(super) fn prose(text: &Prose) -> Markup {
     let words = |words: &str| match words.starts_with(" (").then(|| words.split_once(')')).flatten() {
         Some((noted, rest)) => html! { small { (noted) ")" } (rest) },
         None => html! { (words) },

@@ -21,11 +21,12 @@ use crate::metrics::metric::cost;
 use crate::results::saved::{Column, Direction, Results, Unit, Values};
 use dots::{Dot, dots};
 use legend::{caption, legend};
+pub use names::WIDTH;
 use names::names;
 use window::Window;
 
 /// Height in pixels: with the answer beside it, the whole plot is on the first screen of a browser.
-const HEIGHT: usize = 420;
+pub const HEIGHT: usize = 420;
 
 struct Axes<'a> {
     x: &'a Column,

@@ -81,7 +81,9 @@ fn table(screen: &Screen, rows: usize, style: &Style) -> String {
     let rule = "─".repeat(fit::width(&model, style.width));
     let mut out = draw_rows(&model, &screen.table.tones, style);
     if hidden > 0 {
-        out += &format!("… and {}: --show {}\n", plural(hidden, "more row"), screen.table.section);
+        let option =
+            if screen.table.section.is_empty() { "--full".to_owned() } else { format!("--show {}", screen.table.section) };
+        out += &format!("… and {}: {option}\n", plural(hidden, "more row"));
     }
     out += &format!("{rule}\n");
     for line in &model.footnotes {

@@ -35,7 +35,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
         answer: answer::answer(results, &verdict, &harnesses),
         table: table::table(results, &verdict, &harnesses, layout),
         checks: checks::checks(results, &verdict, &harnesses),
-        changes: changes::changes(results, &verdict, &harnesses),
+        changes: changes::changes(results, &verdict, &harnesses, &layout.invocation),
         next: next(&verdict, &layout.invocation),
     })
 }
@@ -95,11 +95,16 @@ fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
         ];
     }
     let mut steps = Vec::new();
+    // Only a preset can be named without knowing its file, and a program has no settings to try.
+    let is_yours = |row: &&Standing| Role::of(row.policy()) == Role::Candidate && !row.flaws.contains(&Flaw::NotYours);
+    let preset = verdict.candidates().find(is_yours).filter(|first| preset_text(first.policy()).is_some());
+    if invocation.is_python() {
+        steps.extend(preset.map(|first| Step::new(format!("recompact.sweep(…, {:?})", first.policy()), "which of its settings")));
+        steps.extend(calls("report.html"));
+        return steps;
+    }
     // Saved results do not say where their transcripts are.
     if invocation.command != "report" {
-        // Only a preset can be named without knowing its file, and a program has no settings to try.
-        let is_yours = |row: &&Standing| Role::of(row.policy()) == Role::Candidate && !row.flaws.contains(&Flaw::NotYours);
-        let preset = verdict.candidates().find(is_yours).filter(|first| preset_text(first.policy()).is_some());
         steps.push(match preset {
             Some(first) => Step::new(invocation.other("sweep", &format!("-p {}", first.policy())), "which of its settings"),
             None => Step::new(invocation.other(&invocation.command, "-p all"), "every preset beside each other"),
@@ -108,4 +113,13 @@ fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
     steps.push(Step::new(invocation.again("--show misses,cache,layers"), "some of the sections; --full: all of them"));
     steps.push(Step::new(invocation.again("--out report.html"), "the same with plots, for a browser"));
     steps
+}
+
+/// What a caller in Python does next with results.
+pub fn calls(page: &str) -> [Step; 3] {
+    [
+        Step::new("print(results.report(full=True))", "all sections"),
+        Step::new("results.plot()", "costs and facts of the policies as a picture"),
+        Step::new(format!("results.save({page:?})"), "the same with plots, for a browser"),
+    ]
 }

@@ -4,11 +4,12 @@ mod answer;
 mod table;
 
 use super::super::number_format;
+use super::replay::calls;
 use super::{Check, Prose, Screen, Step};
 use crate::analysis::export::{Target, targets_of};
 use crate::analysis::verdict::{Verdict, verdict};
 use crate::metrics::metric::{broken, overflow};
-use crate::report::Layout;
+use crate::report::{Invocation, Layout};
 use crate::results::saved::{Results, Summary, Sweep, Unit, Values};
 use crate::util::text::plural;
 
@@ -96,18 +97,30 @@ impl<'a> View<'a> {
     }
 
     /// Proposes to write the configuration of the harness, if the recommended policy is made from its preset.
-    fn export_step(&self) -> Option<Step> {
-        let command = format!("recompact export-settings --for {} -p policy.toml", self.export_form()?.name);
+    fn export_step(&self, invocation: &Invocation) -> Option<Step> {
+        let harness = self.export_form()?.name.clone();
+        let command = match invocation.is_python() {
+            true => format!("recompact.export_settings({harness:?}, results)"),
+            false => format!("recompact export-settings --for {harness} -p policy.toml"),
+        };
         Some(Step::new(command, "the configuration of the harness"))
     }
 
     fn next(&self, layout: &Layout) -> Vec<Step> {
         let invocation = &layout.invocation;
         let mut steps = Vec::new();
+        if invocation.is_python() {
+            if self.recommended().is_some() {
+                steps.push(Step::new("results.recommended.toml", "the file of the policy, for recompact.replay"));
+                steps.extend(self.export_step(invocation).filter(|_| !self.sweep.keeps_unchanged()));
+            }
+            steps.extend(calls("sweep.html"));
+            return steps;
+        }
         if invocation.command != "report" && self.recommended().is_some() && !self.sweep.keeps_unchanged() {
             steps.push(Step::new(invocation.again("--save policy.toml"), "writes the file of the policy"));
             steps.push(Step::new(invocation.other("replay", "-p policy.toml"), "the policy beside what you have"));
-            steps.extend(self.export_step());
+            steps.extend(self.export_step(invocation));
         }
         steps.push(Step::new(invocation.again("--show front,parameters,choice"), "some of the sections; --full: all of them"));
         steps.push(Step::new(invocation.again("--out sweep.html"), "the same with plots, for a browser"));

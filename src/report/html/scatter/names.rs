@@ -12,7 +12,7 @@ use super::{Axes, Dot, HEIGHT};
 use crate::results::Role;
 
 /// Approximate width of the plot beside the answer, in pixels; names must not overlap at this width.
-const WIDTH: f64 = 620.0;
+pub const WIDTH: f64 = 620.0;
 /// With more policies than this, only those on the front, the recommended one and the two bounds have names.
 const MAX_NAMED: usize = 20;
 /// Most letters of a name; the settings of a configuration can be many.

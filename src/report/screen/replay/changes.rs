@@ -8,6 +8,7 @@ use crate::analysis::export::targets_of;
 use crate::analysis::spec::preset_text;
 use crate::analysis::verdict::{Choice, HarnessVerdict, Standing, Verdict, Way, formats, harness_of, way};
 use crate::findings::{FINDINGS, Finding, FindingKind, Level};
+use crate::report::Invocation;
 use crate::report::number_format::count;
 use crate::results::Role;
 use crate::results::saved::Results;
@@ -17,14 +18,14 @@ use crate::util::text::plural;
 const MOST_SETTINGS: usize = 2;
 
 /// Returns at most three things, a line each; what saves or costs most dollars is first, then what is about most facts.
-pub fn changes(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]) -> Vec<Check> {
+pub fn changes(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict], invocation: &Invocation) -> Vec<Check> {
     let of_harness = |HarnessVerdict { part, verdict }: &HarnessVerdict| {
-        let saving = policy(&part.results, verdict, Some(&part.format))?;
+        let saving = policy(&part.results, verdict, Some(&part.format), invocation)?;
         Some(Prose::default().name(part.format.as_str()).words(" ").join(saving))
     };
     let policies: Vec<Prose> = match (harnesses, &formats(results)[..]) {
-        ([], [format]) => policy(results, verdict, Some(format)).into_iter().collect(),
-        ([], _) => policy(results, verdict, None).into_iter().collect(),
+        ([], [format]) => policy(results, verdict, Some(format), invocation).into_iter().collect(),
+        ([], _) => policy(results, verdict, None, invocation).into_iter().collect(),
         (several, _) => several.iter().filter_map(of_harness).collect(),
     };
     let wrong = wrong(results, &in_use(verdict, harnesses));
@@ -32,7 +33,7 @@ pub fn changes(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict
 }
 
 /// `saves $58 ($30 to $109): `recompact export-settings --for codex-cli``: a policy whose saving is proven.
-fn policy(results: &Results, verdict: &Verdict, format: Option<&str>) -> Option<Prose> {
+fn policy(results: &Results, verdict: &Verdict, format: Option<&str>, invocation: &Invocation) -> Option<Prose> {
     let chosen = verdict.chosen().filter(|_| verdict.choice == Choice::Ship)?;
     let (ratio, [low, high]) = (chosen.cost_ratio()?, chosen.interval?);
     // Dollars leave out models without a known price, so they may say something else.
@@ -41,11 +42,11 @@ fn policy(results: &Results, verdict: &Verdict, format: Option<&str>) -> Option<
     let [least, most] = [high, low].map(saved);
     let ends = if least == most { String::new() } else { format!(" ({least} to {most})") };
     let saving = Prose::new(format!("saves {}{ends}: ", saved(ratio)));
-    Some(saving.join(step(results, format, chosen, verdict)))
+    Some(saving.join(step(results, format, (chosen, verdict), invocation)))
 }
 
 /// How a policy is switched on: by the configuration of the harness, if it can express it; else by the text of the policy.
-fn step(results: &Results, format: Option<&str>, chosen: &Standing, verdict: &Verdict) -> Prose {
+fn step(results: &Results, format: Option<&str>, (chosen, verdict): (&Standing, &Verdict), invocation: &Invocation) -> Prose {
     let policy = chosen.policy();
     if Role::of(policy) == Role::KeepAll {
         return Prose::new("switch compaction off");
@@ -61,8 +62,8 @@ fn step(results: &Results, format: Option<&str>, chosen: &Standing, verdict: &Ve
         None => targets_of(policy).into_iter().find(|form| form.name == policy && form.unavailable.is_none()).map(|_| policy),
     };
     Prose::default().name(match harness {
-        Some(harness) if harness == policy => format!("recompact export-settings --for {harness}"),
-        Some(harness) => format!("recompact export-settings --for {harness} -p {policy}"),
+        Some(harness) => invocation.export_settings(harness, policy),
+        None if invocation.is_python() => format!("recompact.preset({policy:?})"),
         None => format!("recompact catalog policies {policy}"),
     })
 }
