@@ -98,7 +98,7 @@ def test_columns_are_described(results):
 
 def test_reports(results, tmp_path):
     assert "lcc-s08" in repr(results) and results.report("markdown").startswith("2 ") is not None
-    assert results._repr_html_().startswith("<pre") and "<script" not in results._repr_html_()
+    assert results._repr_html_().startswith("<div") and "<script" not in results._repr_html_()
     for name in ["a.json", "a.csv", "a.html", "a.md", "a.txt"]:
         results.save(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 500

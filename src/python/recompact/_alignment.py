@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import is_
 from typing import Any
 
+#: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
 Message = dict[str, Any]
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args
+from typing import Any, Literal, NamedTuple, Union, get_args
 
 from . import _native
+from ._results import Results
 from ._settings import Texts, Whole, natural
-from .policy import Function, function
-
-if TYPE_CHECKING:
-    from ._results import Results
+from .policy import Function, PolicyFunction, function
 
 #: A preset by name, the path of a policy file, its text, its content, a program as `mine=command:…`, or a function.
-Policy = Union[str, "os.PathLike[str]", Mapping[str, Any], Function, Callable[..., Any]]
+Policy = Union[str, os.PathLike[str], Mapping[str, Any], Function, PolicyFunction, type[PolicyFunction]]
 
 #: One policy, or several.
 Policies = Union[Policy, Iterable[Policy]]
@@ -115,8 +113,6 @@ def export_settings(
     model_auto_compact_token_limit = 180000
     <BLANKLINE>
     """
-    from ._results import Results
-
     settings = natural({"set": set, "window": window})
     if isinstance(policy, Results):
         return ExportedSettings(*_native.export_settings(harness, None, policy._native, settings, partial))

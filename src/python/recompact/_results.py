@@ -6,6 +6,7 @@ import html
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
@@ -15,6 +16,9 @@ from ._verdict import Verdict
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+else:
+    # They are imported where they are used. `typing.get_type_hints` takes these.
+    pandas, pyarrow = SimpleNamespace(DataFrame=Any), SimpleNamespace(Table=Any, Array=Any)
 
 #: The report that a file has by its ending.
 ENDINGS = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timezone
 from os import PathLike
-from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Union
+from typing import Any, Literal, Optional, SupportsIndex, TypedDict, TypeVar, Union, get_type_hints
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,9 +25,9 @@ class Reading(TypedDict, total=False):
 
     #: Format of every transcript; default: detected.
     format: str
-    #: Branches to read if a conversation was rewound or edited; default: last.
+    #: Branches to read if a conversation was rewound or edited; default: `"last"`.
     branches: Literal["last", "all"]
-    #: Whether an unreadable line is an error; default: False, it is skipped with a warning.
+    #: Whether an unreadable line is an error; default: `False`, it is skipped with a warning.
     strict: bool
     #: Largest transcript to read, decompressed: `"2GB"`; default: 1 GiB.
     max_file: Whole | str
@@ -47,13 +50,13 @@ class Settings(Reading, total=False):
     #: list of such texts. A sweep takes several values too: `{"micro.keep_recent_results": [1, 3, 5]}`,
     #: `"micro.keep_recent_results=1..5"`.
     set: Mapping[str, Any] | Texts
-    #: The policy that `tokens.saved` and `cost.ratio` compare with; default: keep-all.
+    #: The policy that `tokens.saved` and `cost.ratio` compare with; default: `"keep-all"`.
     baseline: str
     #: Summarizer, or several to compare: `extract`, `stub:TOKENS`, `fixed:TEXT`, `failing`, `command:PROGRAM`; default: extract.
     summarizer: str | Sequence[str]
-    #: Samples per summary of each model; default: 1.
+    #: Samples per summary of each model; default: `1`.
     replicates: Whole
-    #: Whether `extract` and a stub are added to the summarizers, as references; default: False.
+    #: Whether `extract` and a stub are added to the summarizers, as references; default: `False`.
     references: bool
     #: Extra fields of every request to a model, such as `{"temperature": 0}`.
     param: Mapping[str, Any]
@@ -61,29 +64,29 @@ class Settings(Reading, total=False):
     window: Whole | str
     #: Tokens of system prompt and tools in every request; default: taken from the first recorded usage.
     overhead: Whole
-    #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: own.
+    #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: `"own"`.
     tokenizer: str
     #: How long thinking is sent again; default: as the format's provider does.
     thinking: Literal["turn", "all", "none"]
-    #: Prompt cache of the replays: as the record shows it, or as the provider's rules describe it; default: recorded.
+    #: Prompt cache of the replays: as the record shows it, or as the provider's rules describe it; default: `"recorded"`.
     cache: Literal["recorded", "ideal"]
-    #: A conversation is not priced if its simulated cost differs from the bill by more than this share; default: 0.15.
+    #: A conversation is not priced if its simulated cost differs from the bill by more than this share; default: `0.15`.
     max_residual: float
     #: A model that all calls are priced as, or a price list; default: each call by its model and date.
     prices: str | PathLike[str]
     #: Random seed for bootstrap intervals, sweep samples and the hold-out split.
     seed: Whole
-    #: Number of lost facts to list for each policy; default: 3.
+    #: Number of lost facts to list for each policy; default: `3`.
     misses: Whole
-    #: Number of cache invalidations to list for each policy; default: 3.
+    #: Number of cache invalidations to list for each policy; default: `3`.
     breaks: Whole
-    #: Whether findings are detected; default: False.
+    #: Whether findings are detected; default: `False`.
     findings: bool
-    #: Whether secrets in the transcripts are shown where results quote them; default: False.
+    #: Whether secrets in the transcripts are shown where results quote them; default: `False`.
     show_secrets: bool
-    #: Whether the upper bound of retention is computed by linear programming; default: False.
+    #: Whether the upper bound of retention is computed by linear programming; default: `False`.
     exact: bool
-    #: Whether the bounds keep-all and drop-all are replayed too; default: True.
+    #: Whether the bounds keep-all and drop-all are replayed too; default: `True`.
     bounds: bool
 
 
@@ -94,9 +97,9 @@ class SearchSettings(TypedDict, total=False):
     sample: Whole
     #: Conditions on totals: `"kept.hard <= 2%"`.
     where: Texts
-    #: Columns to minimize; default: cost.ratio.
+    #: Columns to minimize; default: `"cost.ratio"`.
     minimize: Texts
-    #: Columns to maximize; default: kept.hit.
+    #: Columns to maximize; default: `"kept.hit"`.
     maximize: Texts
     #: Share of the sessions to hold out; default: 0.3, or 0 with fewer than 10 sessions.
     holdout: float
@@ -105,20 +108,43 @@ class SearchSettings(TypedDict, total=False):
 #: The settings that say which transcripts are read, and how.
 READING = tuple(Reading.__annotations__)
 
+def _about() -> dict[str, str]:
+    """Returns what the comments above the settings say, for `help()`; nothing if the package has no sources."""
+    try:
+        source = inspect.getsource(sys.modules[__name__])
+    except OSError:
+        return {}
+    settings = re.findall(r"^((?:    #: .*\n)+)    (\w+): ", source, re.MULTILINE)
+    return {name: " ".join(line.strip()[3:] for line in comment.splitlines()) for comment, name in settings}
+
+
+#: What each setting is.
+ABOUT = _about()
+
+#: Those defaults that are one value, whatever the transcripts are.
+DEFAULTS: dict[str, Any] = {
+    name: ast.literal_eval(default[1]) for name, about in ABOUT.items() if (default := re.search("default: `([^`]*)`", about))
+}
+
 #: The types of all settings, as they are written.
 _TYPES = {name: str(type) for name, type in (*Settings.__annotations__.items(), *SearchSettings.__annotations__.items())}
 
 
 def takes(*names: str) -> Callable[[Function], Function]:
     """Shows settings in the signature of a function, for `help()` and for completion in notebooks."""
-    annotations = Settings.__annotations__ | SearchSettings.__annotations__
+    types = get_type_hints(Settings) | get_type_hints(SearchSettings)
 
     def shown(function: Function) -> Function:
         own = inspect.signature(function)
         parameters = [parameter for parameter in own.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
         keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters += [inspect.Parameter(name, keyword, default=None, annotation=annotations[name]) for name in names]
+        own_types = {name: types[name] if name in DEFAULTS else Optional[types[name]] for name in names}
+        parameters += [inspect.Parameter(name, keyword, default=DEFAULTS.get(name), annotation=own_types[name]) for name in names]
         function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        function.__annotations__.pop("settings")
+        function.__annotations__.update(own_types)
+        described = [f"    {name}: {ABOUT[name]}" for name in names if name in ABOUT]
+        function.__doc__ = "\n".join([*inspect.cleandoc(function.__doc__ or "").splitlines(), "", "Settings:", *described])
         return function
 
     return shown

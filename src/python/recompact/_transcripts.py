@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _native
+from ._alignment import Message
 from ._settings import READING, only, takes
 from ._watching import Paths, Progress, finished, list_of, watching
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._settings import Settings
-
-#: A message as Anthropic's Messages API has it: `{"role": "user", "content": [{"type": "text", "text": "Hello"}]}`.
-Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Conversation:
     window: int | None
     #: Indices of the messages that the model answered with.
     responses: list[int] = field(repr=False)
-    #: All messages, as if nothing had been compacted.
+    #: All messages in Anthropic's form, as if nothing had been compacted.
     messages: list[Message] = field(repr=False)
 
     def requests(self) -> Iterator[list[Message]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Union
 
 #: One path, or several: a file, a folder (searched for transcripts), or a pattern.
-Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+Paths = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
 
 #: Called with the bytes that are done, the bytes of all transcripts, and the number of replayed calls.
 Progress = Callable[[int, int, int], Any]

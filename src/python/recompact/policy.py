@@ -21,13 +21,10 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Optional, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from ._alignment import Entry, Item, aligned, changed_in_place
-
-#: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
-Message = dict[str, Any]
-
+from ._alignment import Message as Message
 
 #: How long the changes of a policy last.
 Scope = Literal["state", "request"]
@@ -88,8 +85,10 @@ class _Ask(BaseException):
     """Ends a policy that needs a summary first. No policy should catch it, so it is no `Exception`."""
 
 
-#: A policy of one session: returns the messages to send, or None for `request.messages` as it is now.
-Policy = Callable[[Request], Optional[Iterable[Message]]]
+class PolicyFunction(Protocol):
+    """A policy of one session: returns the messages to send, or None for `request.messages` as it is now."""
+
+    def __call__(self, request: Request, /) -> Iterable[Message] | None: ...
 
 
 #: `anthropic`: results of tools are blocks of a user message. `openai`: each result is a message with the role `tool`.
@@ -101,7 +100,7 @@ class Function:
     """A policy in Python with its name, the form of its messages, a beginning for each session, and a time limit."""
 
     #: Called without arguments for each session; returns the policy of the session.
-    begin: Callable[[], Policy]
+    begin: Callable[[], PolicyFunction]
     name: str
     shape: Shape = "anthropic"
     #: Seconds for each answer; None: 30, as for programs.
@@ -116,14 +115,14 @@ class Function:
 class _Always:
     """Begins each session with the same policy."""
 
-    policy: Policy
+    policy: PolicyFunction
 
-    def __call__(self) -> Policy:
+    def __call__(self) -> PolicyFunction:
         return self.policy
 
 
 def function(
-    policy: Policy | type | Function, name: str | None = None, *, shape: Shape | None = None, timeout: int | None = None
+    policy: PolicyFunction | type[PolicyFunction] | Function, name: str | None = None, *, shape: Shape | None = None, timeout: int | None = None
 ) -> Function:
     """Gives a policy another name, messages in OpenAI's form, or another time limit than 30 seconds for each answer.
 
@@ -156,11 +155,11 @@ def function(
     return replace(policy, name=name or policy.name, shape=shape or policy.shape, timeout=timeout or policy.timeout)
 
 
-def _name(policy: Policy | type) -> str:
+def _name(policy: PolicyFunction | type[PolicyFunction]) -> str:
     return str(getattr(policy, "__name__", type(policy).__name__))
 
 
-def serve(policy: Policy | type | Function, *, shape: Shape | None = None) -> None:
+def serve(policy: PolicyFunction | type[PolicyFunction] | Function, *, shape: Shape | None = None) -> None:
     """Answers as a program, for messages in this form: `recompact replay … -p 'mine=command:python mine.py'`."""
     answer, function_ = None, function(policy, shape=shape)
     for line in sys.stdin.buffer:
@@ -197,8 +196,8 @@ class _Session:
             for entry in self._entries:
                 entry.restore()
         answer, replaced = self._ask_policy()
-        line = json.dumps({"call": asked["call"], **answer})
-        return f'{line[:-1]}, "replace": [{", ".join(replaced)}]}}' if replaced else line
+        text = json.dumps({"call": asked["call"], **answer})
+        return f'{text[:-1]}, "replace": [{", ".join(replaced)}]}}' if replaced else text
 
     def _take_in(self, asked: dict[str, Any]) -> None:
         for entry, id in zip(self._inserted, asked["inserted"]):

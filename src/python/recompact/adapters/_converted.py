@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Literal
 
 from .._alignment import tool_parts
-from ..policy import Function, Message, Policy, Request
+from ..policy import Function, Message, PolicyFunction, Request
 
 #: The calls and results in a message.
 _Parts = tuple[tuple[str, str], ...]
@@ -73,7 +73,7 @@ def adapter(
 ) -> Function:
     """Returns a policy that gives the messages to a library as its objects. `begin` is called for each session."""
 
-    def session() -> Policy:
+    def session() -> PolicyFunction:
         messages, edit = Converted(*converted), begin()
 
         def policy(request: Request) -> list[Message] | None:

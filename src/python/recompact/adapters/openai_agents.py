@@ -22,14 +22,14 @@ from typing import Any
 
 from agents.run_config import CallModelData, ModelInputData
 
-from ..policy import Function, Message, Policy, Request
+from ..policy import Function, Message, PolicyFunction, Request
 from ._converted import Converted, finished, text_of
 
 
 def input_filter(call_filter: Callable[[CallModelData[Any]], Any], *, name: str | None = None) -> Function:
     """Returns a `call_model_input_filter` as a policy. It filters each request, and the history stays as it is."""
 
-    def begin() -> Policy:
+    def begin() -> PolicyFunction:
         converted = Converted(_items, _no_message)
 
         def policy(request: Request) -> list[Message]:

@@ -39,7 +39,7 @@ from openhands.sdk.llm import Message as SdkMessage
 from openhands.sdk.testing import TestLLM
 from openhands.sdk.tool import Action, Observation
 
-from ..policy import Function, Message, NoSummary, Policy, Request
+from ..policy import Function, Message, NoSummary, PolicyFunction, Request
 from ._converted import Converted, text_of
 
 #: Most tokens of a summary, if the study's summarizer has no limit of its own.
@@ -70,7 +70,7 @@ class _Prompts(TestLLM):
 def condenser(condenser: CondenserBase, *, name: str = "openhands-condenser") -> Function:
     """Returns a condenser as a policy. What it forgets leaves the history, and a summary takes its place."""
 
-    def begin() -> Policy:
+    def begin() -> PolicyFunction:
         prompts = _Prompts(model="none")
         own, events = _asking(condenser, prompts), _Events()
         converted = Converted(events.of, to_message)
