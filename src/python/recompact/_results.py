@@ -203,8 +203,8 @@ class Results(Printable):
         """Returns the costs and the facts in context of all policies as a picture: the plot of the HTML report.
 
         >>> import recompact
-        >>> recompact.replay("fixtures/transcripts/codex", ["claude-code"]).plot().svg[:28]
-        '<svg xmlns="http://www.w3.org'
+        >>> recompact.replay("fixtures/transcripts/codex", ["claude-code"]).plot().svg[:4]
+        '<svg'
 
         Raises `RecompactError` if no policy has both values.
         """
