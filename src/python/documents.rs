@@ -71,11 +71,12 @@ impl Document {
 
 /// The layout of reports for a caller in Python.
 pub fn layout(width: usize, full: bool) -> Layout {
-    let mut layout = Layout::default();
-    layout.style = Style { width, color: false };
-    layout.view = if full { View::Full } else { View::Screen };
-    layout.invocation = Invocation::python();
-    layout
+    Layout {
+        style: Style { width, color: false },
+        view: if full { View::Full } else { View::Screen },
+        invocation: Invocation::python(),
+        ..Layout::default()
+    }
 }
 
 #[pymethods]
