@@ -26,6 +26,7 @@ mod opencode;
 mod pi;
 mod python;
 mod qwen_code;
+mod requests;
 mod sdk;
 #[cfg(test)]
 mod shape;
@@ -44,7 +45,7 @@ use serde::{Deserialize, Serialize};
 use crate::transcript::conversation::Conversation;
 
 use head::Head;
-pub use openai_chat::files::{LoggedRequest, read_files};
+pub use requests::files::{LoggedRequest, read_files};
 
 /// A note about a place in a file: a skipped line, a branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,7 +144,7 @@ pub struct Format {
 impl Format {
     /// Returns whether files of this format can be requests with their responses ([`LoggedRequest`]).
     pub fn has_logs(&self) -> bool {
-        self.name == openai_chat::FORMAT.name
+        self.name == requests::FORMAT.name
     }
 }
 
@@ -170,6 +171,7 @@ pub const FORMATS: &[Format] = &[
     atif::FORMAT,
     swe_agent::FORMAT,
     cline::FORMAT,
+    requests::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,
 ];

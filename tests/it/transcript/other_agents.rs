@@ -28,6 +28,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("swe-agent", "swe-agent"),
     ("mini-swe-agent", "openai-chat"),
     ("cline-cli", "cline"),
+    ("requests", "requests"),
 ];
 
 fn read(path: &Path, format: &str) -> Reading {
@@ -57,6 +58,14 @@ fn counts(reading: &Reading) -> [u64; 5] {
         sum(&Conversation::tool_results),
         sum(&folds),
     ]
+}
+
+/// Returns how many requests of a log are none of the agent.
+fn left_out(reading: &Reading) -> u64 {
+    let notes = reading.notes.iter().filter(|note| note.what.starts_with("a request for a summary"));
+    let times =
+        notes.map(|note| note.what.rsplit_once('(').and_then(|(_, times)| times.split(' ').next()?.parse().ok()).unwrap_or(1));
+    times.sum()
 }
 
 /// Adds up one number of the usage of all calls.
@@ -96,7 +105,9 @@ fn sessions_of_other_agents_have_known_counts() {
             // Its tokens are no usage, so an empty response is only in a note.
             let empty = reading.notes.iter().filter(|note| note.what.starts_with("a response without text")).count() as u64;
             found[1] += if *format == "copilot-cli" { empty } else { 0 };
-            for (key, found) in keys.iter().zip(found) {
+            // The count of a log is of all its requests.
+            found[1] += if *format == "requests" { left_out(&reading) } else { 0 };
+            for (key, found) in keys.iter().zip(found).filter(|(key, _)| !expected[**key].is_null()) {
                 if expected[key].as_u64() != Some(found) {
                     different.push(format!("{file}: {key} {found}, counted {}", expected[key]));
                 }
@@ -211,6 +222,33 @@ fn requests_rebuilt_from_a_session_are_those_that_were_sent() {
         }
         println!("{file}: {equal} of {} requests are equal", requests.len());
         assert_eq!((replayed.len(), equal), (requests.len(), requests.len()), "{file}");
+    }
+}
+
+/// The law of logs: `recorded` replays each request of the agent as the log has it, and there are as many as the session has.
+#[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
+fn requests_of_a_log_are_replayed_as_they_were_sent() {
+    for (format, session, log) in LIVE {
+        let path = root().join("requests").join(log);
+        let reading = read(&path, "requests");
+        let [conversation] = reading.conversations.as_slice() else { panic!("{log}: one conversation: {:?}", reading.notes) };
+        transcripts::assert_api_valid(conversation);
+        let replayed = Trial::new(preset_with("recorded", &[])).requests(conversation);
+        let requests = std::fs::read_to_string(&path).expect("the requests");
+        let requests: Vec<Value> = requests.lines().map(|line| serde_json::from_str(line).expect("a request")).collect();
+        let asides = requests.iter().filter(|request| request["summary"] == true).count();
+        let requests: Vec<Vec<Value>> =
+            requests.iter().filter(|request| request["summary"] == false).map(|request| sent(&request["body"])).collect();
+        for (number, (replayed, sent)) in replayed.iter().zip(&requests).enumerate() {
+            assert_eq!(rebuilt(replayed), *sent, "{log}: request {number}");
+        }
+        println!("{log}: {} requests are equal, {asides} are none of the agent; {:?}", replayed.len(), reading.notes);
+        assert_eq!(replayed.len(), requests.len(), "{log}");
+        let noted = reading.notes.iter().filter(|note| note.what.starts_with("a request for a summary")).count();
+        assert_eq!((noted, reading.notes.len()), (1, 1), "{log}: {:?}", reading.notes);
+        let recorded = read(&root().join(format).join(session), format);
+        assert_eq!(recorded.conversations[0].calls.len(), conversation.calls.len(), "{log}");
     }
 }
 

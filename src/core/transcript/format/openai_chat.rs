@@ -3,8 +3,6 @@
 //! * One message per line (JSONL), or one JSON array of messages: the conversation `main`.
 //! * One `{"messages": […]}` per line (fine-tuning files): conversations named by their line.
 //! * One document `{"messages": […], …}` (mini-swe-agent): the conversation `main`.
-//! * Requests with their responses, `{"messages": […], "response": …}`, one a line or one a file ([`requests`]): one conversation for
-//!   the requests that continue one another.
 //! * A JSON array of `{"traj": […]}` or `{"messages": […]}` (tau-bench): conversations named by `task_id`, `instance_id` or `id`, or
 //!   else by their index from 0. If `trial` is not 0, it is added: `12`, `12-trial1`.
 //!
@@ -14,11 +12,9 @@
 //! it.
 
 mod dialogue;
-pub mod files;
-mod message;
+pub mod message;
 mod peek;
 mod reasoning;
-mod requests;
 mod text_calls;
 
 #[cfg(test)]
@@ -34,7 +30,6 @@ use super::notes::Notes;
 use super::{Certainty, Format, Note, ReadOptions, Reading, jsonl};
 use crate::transcript::conversation::Conversation;
 use dialogue::Dialogue;
-use requests::{Chains, Response};
 
 /// The id of the format.
 const NAME: &str = "openai-chat";
@@ -64,8 +59,6 @@ fn sniff(head: &Head) -> Certainty {
 pub struct Recorded {
     pub line: u32,
     pub value: Value,
-    /// What a request log says about this response.
-    pub response: Option<Response>,
 }
 
 fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
@@ -87,8 +80,6 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
 #[derive(Default)]
 struct File {
     conversations: Vec<Conversation>,
-    /// Requests with responses.
-    chains: Chains,
     /// Messages that are not in a list: one conversation.
     main: Vec<Recorded>,
     is_lines: bool,
@@ -128,24 +119,19 @@ impl File {
         notes.lines.push(Note { what: what.to_owned(), ..why });
     }
 
-    /// Adds a request, a conversation of this name, or a message.
+    /// Adds a conversation of this name, or a message.
     fn add(&mut self, mut value: Value, line: u32, name: String, notes: &mut Notes) {
         let is_run = text_calls::is_run(&value);
-        if let Some(exchange) = requests::take(&mut value) {
-            self.chains.add(exchange, line, name, notes);
-        } else if let Some(messages) = take_messages(&mut value) {
-            let recorded = messages.into_iter().map(|value| Recorded { line, value, response: None }).collect();
+        if let Some(messages) = take_messages(&mut value) {
+            let recorded = messages.into_iter().map(|value| Recorded { line, value }).collect();
             self.conversations.extend(conversation(name, NAME, recorded, is_run, notes));
         } else {
-            self.main.push(Recorded { line, value, response: None });
+            self.main.push(Recorded { line, value });
         }
     }
 
     fn finish(self, notes: &mut Notes) -> Vec<Conversation> {
         let mut conversations = self.conversations;
-        for (name, messages) in self.chains.finish() {
-            conversations.extend(conversation(name, NAME, messages, false, notes));
-        }
         // A single document on one line is named `main`, not by its line.
         if let ([only], true) = (conversations.as_mut_slice(), self.is_lines && self.main.is_empty()) {
             only.name = "main".to_owned();

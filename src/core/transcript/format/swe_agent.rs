@@ -35,7 +35,7 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
     let mut messages = Vec::new();
     for (line, raw) in document.messages {
         let values = jsonl::values::<Value>(line, raw.get().as_bytes(), &mut notes.lines);
-        messages.extend(values.into_iter().map(|value| Recorded { line, value, response: None }));
+        messages.extend(values.into_iter().map(|value| Recorded { line, value }));
     }
     as_chat(&mut messages);
     let conversation = openai_chat::conversation("main".to_owned(), NAME, messages, false, &mut notes);

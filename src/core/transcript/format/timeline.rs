@@ -11,8 +11,11 @@ use super::exit_code;
 use super::notes::Notes;
 use crate::transcript::conversation::{
     BlockId, BlockKind, Call, Compaction, Conversation, ConversationBuilder, Message, Origin, PairId, RecordedEdit, Role,
-    Thinking,
+    Thinking, text_wire,
 };
+
+/// The text in place of a response that is not in the file.
+const UNKNOWN: &str = "[the response is not in the log]";
 
 /// A conversation under construction.
 pub struct Timeline<'n> {
@@ -65,7 +68,7 @@ impl<'n> Timeline<'n> {
     /// Adds a text that is the whole content of its message to the next user message; nothing, if it is empty.
     pub fn user_text(&mut self, text: &str, origin: Origin) {
         if !text.is_empty() {
-            let block = self.block(crate::transcript::conversation::text_wire(text), origin);
+            let block = self.block(text_wire(text), origin);
             self.batch.push_plain(block, self.at);
         }
     }
@@ -95,16 +98,28 @@ impl<'n> Timeline<'n> {
         if wires.is_empty() {
             return self.lost_response("a response without text or calls is in no later request", call);
         }
-        self.said(wires, Some(call));
+        self.said(wires, Origin::Agent, Some(call));
     }
 
-    fn said(&mut self, wires: Vec<Value>, call: Option<Call>) {
+    /// Adds a response that another record than the one at hand holds.
+    pub fn response_at(&mut self, at: Stamp, wires: Vec<Value>, call: Call) {
+        let now = std::mem::replace(&mut self.at, at);
+        self.response(wires, call);
+        self.at = now;
+    }
+
+    /// Adds a call whose response is not in the file: its request is known.
+    pub fn unknown_response(&mut self, call: Call) {
+        self.said(vec![text_wire(UNKNOWN)], Origin::Placeholder, Some(call));
+    }
+
+    fn said(&mut self, wires: Vec<Value>, origin: Origin, call: Option<Call>) {
         self.settle();
         for wire in wires.iter().filter(|wire| wire["type"] == "tool_use") {
             self.batch.expect(wire["id"].as_str().unwrap_or_default(), self.at.line);
         }
         let is_string_content = false;
-        let blocks = wires.into_iter().map(|wire| self.block(wire, Origin::Agent)).collect();
+        let blocks = wires.into_iter().map(|wire| self.block(wire, origin)).collect();
         let message = Message { role: Role::Assistant, is_string_content, blocks, time: self.at.time, line: self.at.line };
         // Without anything before it, it has no request, so it is no call.
         match call.filter(|_| !self.builder.so_far().messages.is_empty()) {
@@ -116,7 +131,7 @@ impl<'n> Timeline<'n> {
     /// Adds a response that is no call of this conversation, because another one made it, or no model was asked.
     pub fn earlier_response(&mut self, wires: Vec<Value>) {
         if !wires.is_empty() {
-            self.said(wires, None);
+            self.said(wires, Origin::Agent, None);
         }
     }
 

@@ -8,7 +8,7 @@ use super::super::batch::{Batch, Stamp};
 use super::super::notes::Notes;
 use super::super::{Note, wire_usage};
 use super::message::ChatMessage;
-use super::{Recorded, Response, text_calls};
+use super::{Recorded, text_calls};
 use crate::transcript::conversation::{Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire};
 
 /// Placeholder for a result that is missing in the record.
@@ -50,7 +50,7 @@ impl Dialogue {
     }
 
     pub fn read(&mut self, recorded: Recorded, notes: &mut Notes) {
-        let Recorded { line, value, response } = recorded;
+        let Recorded { line, value } = recorded;
         let message = match ChatMessage::new(value, line) {
             Ok(message) => message,
             Err(why) => return notes.kind(Note::skipped(line, why)),
@@ -62,7 +62,7 @@ impl Dialogue {
                 self.read_observation(message, at, notes)
             }
             "user" => self.read_user(message, Origin::User, at, notes),
-            "assistant" => self.read_assistant(message, response, at, notes),
+            "assistant" => self.read_assistant(message, at, notes),
             "tool" | "function" => self.read_result(message, at, notes),
             EXIT if self.are_calls_texts => {}
             other => {
@@ -108,7 +108,7 @@ impl Dialogue {
         }
     }
 
-    fn read_assistant(&mut self, mut message: ChatMessage, response: Option<Response>, at: Stamp, notes: &mut Notes) {
+    fn read_assistant(&mut self, mut message: ChatMessage, at: Stamp, notes: &mut Notes) {
         self.batch.close(true, &mut self.builder, &mut notes.lines);
         self.unnamed.clear();
         let is_string = message.is_string();
@@ -132,7 +132,7 @@ impl Dialogue {
             notes.kind(Note::info(at.line, "an assistant message without text or calls was left out"));
             return;
         }
-        let call = recorded_call(&mut message, response, at.line, notes);
+        let call = recorded_call(&mut message, at.line, notes);
         let message = Message { role: Role::Assistant, is_string_content, blocks, time: at.time, line: at.line };
         self.builder.response(message, call);
     }
@@ -175,13 +175,12 @@ impl Dialogue {
     }
 }
 
-/// Returns what is recorded of a call: in the message itself, in the response that mini-swe-agent keeps in it, or in the response of a
-/// request log.
-fn recorded_call(message: &mut ChatMessage, response: Option<Response>, line: u32, notes: &mut Notes) -> Call {
-    let kept = message.field("extra").get("response").map(Response::new);
-    let (kept, logged) = (kept.unwrap_or_default(), response.unwrap_or_default());
-    let own = Response { usage: message.field("usage"), model: message.text_field("model", notes), id: None };
-    let usages = [own.usage, kept.usage, logged.usage];
-    let usage = usages.iter().find(|usage| !usage.is_null()).and_then(|usage| wire_usage::usage(usage, line, notes));
-    Call { usage, model: own.model.or(kept.model).or(logged.model), message_id: kept.id.or(logged.id), ..Call::default() }
+/// Returns what is recorded of a call: in the message itself, or in the response that mini-swe-agent keeps in it.
+fn recorded_call(message: &mut ChatMessage, line: u32, notes: &mut Notes) -> Call {
+    let kept = message.field("extra").get("response").cloned().unwrap_or_default();
+    let text = |key: &str| kept.get(key).and_then(Value::as_str).map(str::to_owned);
+    let own = message.field("usage");
+    let usage = if own.is_null() { kept.get("usage").cloned().unwrap_or_default() } else { own };
+    let model = message.text_field("model", notes).or(text("model"));
+    Call { usage: wire_usage::usage(&usage, line, notes), model, message_id: text("id"), ..Call::default() }
 }

@@ -1,8 +1,6 @@
 //! One test for each form and peculiarity of the known files; all messages are invented.
 
 mod fields;
-mod files;
-mod requests;
 mod text_calls;
 
 use serde_json::{Value, json};
@@ -231,4 +229,12 @@ fn chat_sniffing_recognises_chats() {
     assert!(is_chat(json!([user("go"), assistant("done")]).to_string().as_bytes()));
     assert!(is_chat(json!([{"task_id": 1, "traj": [user("go"), assistant("done")]}]).to_string().as_bytes()));
     assert!(is_chat(jsonl(&[json!({"messages": [user("go"), assistant("done")]})]).as_bytes()));
+}
+
+#[test]
+fn fine_tuning_lines_are_not_joined() {
+    let talk = |messages: &[Value]| json!({ "messages": messages });
+    let (short, long) = ([user("go"), assistant("a")], [user("go"), assistant("a"), user("so"), assistant("b")]);
+    let reading = read_lines(&[talk(&short), talk(&long)]);
+    assert_eq!(reading.conversations.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["1", "2"]);
 }

@@ -8,13 +8,9 @@ fn exchange(messages: &[Value], response: Value, prompt: u64) -> Value {
     json!({"messages": messages, "response": response})
 }
 
-fn inputs(conversation: &Conversation) -> Vec<u64> {
-    conversation.calls.iter().map(|call| call.usage.map_or(0, |usage| usage.input)).collect()
-}
-
 #[test]
 fn requests_that_continue_one_another_are_one_conversation() {
-    let (first, second) = (calls(&["a"]), assistant("done"));
+    let (first, second) = (call("a"), assistant("done"));
     // The gateway writes texts as parts when it marks the cache.
     let marked = json!({"role": "user", "content": [{"type": "text", "text": "go", "cache_control": {"type": "ephemeral"}}]});
     let third = [marked, first.clone(), tool("a", "one"), second.clone(), user("more")];
@@ -25,7 +21,7 @@ fn requests_that_continue_one_another_are_one_conversation() {
         exchange(&third, assistant("more done"), 30),
     ]);
     let main = &reading.conversations[0];
-    assert_eq!(shape(main), ["u: go", "a: [use a]", "u: [result a: one]", "a: done", "u: more", "a: more done"]);
+    assert_eq!(lines(main), ["u: go", "a: [a run]", "u: [a = one]", "a: done", "u: more", "a: more done"]);
     assert_eq!((inputs(main), names(&reading)), (vec![10, 20, 30], vec!["1", "2"]));
     assert_eq!((main.calls[1].message_id.as_deref(), main.calls[1].model.as_deref()), (Some("r20"), Some("m-1")));
     assert_eq!((main.messages[3].line, main.messages[5].line, reading.notes), (3, 4, vec![]));
@@ -35,27 +31,20 @@ fn requests_that_continue_one_another_are_one_conversation() {
 fn a_response_that_is_not_sent_again_is_noted() {
     let again = [exchange(&[user("go")], assistant("a"), 10), exchange(&[user("go")], assistant("b"), 11)];
     let reading = read_lines(&again);
-    assert_eq!((shape(&reading.conversations[0]), names(&reading)), (vec!["u: go".into(), "a: b".into()], vec!["main"]));
+    assert_eq!((lines(&reading.conversations[0]), names(&reading)), (vec!["u: go".into(), "a: b".into()], vec!["main"]));
     assert_eq!(reading.notes[0].what, "this response is not in the next request; it was left out");
 }
 
 #[test]
 fn one_request_and_a_failed_one_are_read() {
     let one = exchange(&[user("go")], assistant("done"), 10);
-    assert_eq!(shape(&read_json(&one).conversations[0]), ["u: go", "a: done"]);
+    assert_eq!(lines(&read_json(&one).conversations[0]), ["u: go", "a: done"]);
     let pretty = serde_json::to_vec_pretty(&one).expect("JSON");
-    assert_eq!(read(&pretty, &ReadOptions::default()).conversations[0].calls.len(), 1);
+    assert_eq!(read(&pretty).conversations[0].calls.len(), 1);
     let failed = json!({"messages": [user("go")], "response": null});
-    assert_eq!(shape(&read_json(&failed).conversations[0]), ["u: go"]);
+    assert_eq!(lines(&read_json(&failed).conversations[0]), ["u: go"]);
     let text = json!({"messages": [user("go")], "response": "done"});
-    assert_eq!(shape(&read_json(&text).conversations[0]), ["u: go", "a: done"]);
+    assert_eq!(lines(&read_json(&text).conversations[0]), ["u: go", "a: done"]);
     let choices = json!({"messages": [user("go")], "choices": [{"message": assistant("done")}]});
-    assert_eq!(shape(&read_json(&json!([choices, one])).conversations[0]), ["u: go", "a: done"]);
-}
-
-#[test]
-fn fine_tuning_lines_are_not_joined() {
-    let talk = |messages: &[Value]| json!({ "messages": messages });
-    let (short, long) = ([user("go"), assistant("a")], [user("go"), assistant("a"), user("so"), assistant("b")]);
-    assert_eq!(names(&read_lines(&[talk(&short), talk(&long)])), ["1", "2"]);
+    assert_eq!(lines(&read_json(&json!([choices, one])).conversations[0]), ["u: go", "a: done"]);
 }

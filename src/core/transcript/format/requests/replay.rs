@@ -1,0 +1,205 @@
+//! Builds a conversation from the requests of a log: what each added is new, and what else changed is an edit of the record.
+
+use std::collections::HashSet;
+
+use super::super::batch::Stamp;
+use super::super::notes::Notes;
+use super::super::timeline::{Details, Timeline};
+use super::super::{Note, wire_usage};
+use super::NAME;
+use super::chains::{ASIDE, Chain, Step};
+use super::envelope::Response;
+use super::said::{Item, Said, Who};
+use crate::transcript::conversation::{Call, Conversation, Message, Origin, Role};
+
+/// Placeholder for a result that is missing in the log.
+const NO_RESULT: &str = "[no result recorded]";
+
+/// Words of a request that asks for a summary at the end of the conversation itself.
+const ASKS: [&str; 4] = ["summar", "compact", "state_snapshot", "handoff"];
+
+/// Bytes of such a request; a person who asks for a summary writes less.
+const SHORTEST_ASK: usize = 200;
+
+/// Builds the conversation of a chain.
+pub fn conversation(chain: Chain, name: String, notes: &mut Notes) -> Option<Conversation> {
+    let mut replay = Replay {
+        timeline: Timeline::new(name, NAME, NO_RESULT, notes),
+        sent: Vec::new(),
+        context: 0,
+        waiting: None,
+        known: HashSet::new(),
+    };
+    if !chain.system.is_empty() {
+        replay.timeline.builder.set_system(chain.system);
+    }
+    let mut steps = chain.steps.into_iter().peekable();
+    while let Some(step) = steps.next() {
+        replay.step(step, steps.peek());
+    }
+    replay.finish()
+}
+
+struct Replay<'n> {
+    timeline: Timeline<'n>,
+    /// The messages of the last request.
+    sent: Vec<Said>,
+    /// How many of them are of the conversation: not what asks for a summary.
+    context: usize,
+    /// The last request of the agent, of which the response was not read yet.
+    waiting: Option<(Stamp, Response)>,
+    /// The messages so far, by their hashes.
+    known: HashSet<u64>,
+}
+
+impl Replay<'_> {
+    fn step(&mut self, step: Step, next: Option<&Step>) {
+        let at = Stamp { line: step.line, time: step.time };
+        self.timeline.begin(step.line as usize, at);
+        self.sent.truncate(step.kept);
+        self.sent.extend(step.new);
+        let is_aside = next.is_some_and(|next| next.kept < self.sent.len()) && self.sent.last().is_some_and(asks);
+        let end = self.sent.len() - usize::from(is_aside);
+        let sent = std::mem::take(&mut self.sent);
+        if step.kept >= self.context {
+            self.grow(sent.get(self.context..end).unwrap_or_default());
+        } else {
+            self.edit(&sent[..end]);
+        }
+        self.known.extend(sent[..end].iter().map(|said| said.hash));
+        (self.sent, self.context) = (sent, end);
+        if is_aside {
+            self.timeline.notes.kind(Note::info(at.line, ASIDE));
+        } else {
+            self.waiting = Some((at, step.response));
+        }
+    }
+
+    /// Adds messages behind all others. The first one is the response of the request before, as it was sent.
+    fn grow(&mut self, new: &[Said]) {
+        let mut new = new.iter();
+        match new.clone().next() {
+            Some(first) if first.who == Who::Assistant => {
+                self.answer(first);
+                new.next();
+            }
+            // A request for a summary need not repeat the last response.
+            None if self.waiting.as_ref().is_some_and(|(_, response)| response.failed) => self.waiting = None,
+            _ => self.lose(),
+        }
+        let mut after_user = false;
+        for said in new {
+            match said.who {
+                // A response whose request is not in the log.
+                Who::Assistant if after_user => self.timeline.response(wires(said), Call::default()),
+                Who::Assistant => self.timeline.earlier_response(wires(said)),
+                _ => self.user(said),
+            }
+            after_user = said.who != Who::Assistant;
+        }
+    }
+
+    /// Adds an edit of the context: this is all that the request has.
+    fn edit(&mut self, sent: &[Said]) {
+        let answer = self.answer_in(sent);
+        let new = match answer {
+            Some(at) => {
+                self.answer(&sent[at]);
+                &sent[at + 1..]
+            }
+            None => {
+                self.lose();
+                let known = sent.iter().rposition(|said| said.who == Who::Assistant || self.known.contains(&said.hash));
+                &sent[known.map_or(0, |known| known + 1)..]
+            }
+        };
+        for said in new {
+            // Without a response, all of the request may be the summary.
+            let is_new = said.who != Who::Assistant && !self.known.contains(&said.hash);
+            if is_new && (answer.is_some() || new.len() < sent.len()) {
+                self.user(said);
+            }
+        }
+        self.timeline.settle();
+        let (mut into, mut used): (Vec<Message>, _) = (Vec::new(), HashSet::new());
+        for said in sent {
+            let role = if said.who == Who::Assistant { Role::Assistant } else { Role::User };
+            let mut message = self.timeline.new_message(role, Vec::new(), Origin::Compaction);
+            message.blocks = said.items.iter().map(|item| self.timeline.original(item.wire(), &mut used)).collect();
+            into.push(message);
+        }
+        self.timeline.fold(into, Details::default());
+    }
+
+    /// Returns where an edited context has the response of the request before. If the log does not have it, it is the last message of the
+    /// model that is new, and stands behind those that are known or has a call: else it may be the summary.
+    fn answer_in(&self, sent: &[Said]) -> Option<usize> {
+        let (_, response) = self.waiting.as_ref()?;
+        let is_response = |said: &Said| said.who == Who::Assistant && !self.known.contains(&said.hash);
+        if let Some(gist) = response.said.as_ref().map(Said::gist) {
+            return sent.iter().rposition(|said| is_response(said) && said.gist() == gist);
+        }
+        let kept = sent.iter().position(|said| said.is_telling() && self.known.contains(&said.hash));
+        let at = sent.iter().rposition(is_response)?;
+        (sent[at].has_calls() || kept.is_some_and(|kept| kept < at)).then_some(at)
+    }
+
+    /// Adds the response of the last request.
+    fn answer(&mut self, said: &Said) {
+        match self.waiting.take() {
+            Some((at, response)) => {
+                let call = call(response, at, &mut self.timeline);
+                self.timeline.response_at(at, wires(said), call);
+            }
+            // The beginning of the conversation is a response, or a request is not in the log.
+            None => self.timeline.response(wires(said), Call::default()),
+        }
+    }
+
+    fn lose(&mut self) {
+        if let Some((at, response)) = self.waiting.take() {
+            let call = call(response, at, &mut self.timeline);
+            self.timeline.lost_response("this response is not in the next request; it was left out", call);
+        }
+    }
+
+    fn user(&mut self, said: &Said) {
+        let origin = if said.who == Who::User { Origin::User } else { Origin::Injected };
+        for item in &said.items {
+            match item {
+                Item::Block(wire) => self.timeline.user(wire.clone(), origin),
+                Item::Result { id, content, failed } => self.timeline.result(id, content.clone(), *failed),
+            }
+        }
+    }
+
+    fn finish(mut self) -> Option<Conversation> {
+        if let Some((at, mut response)) = self.waiting.take() {
+            let said = response.said.take();
+            let failed = response.failed;
+            let call = call(response, at, &mut self.timeline);
+            match said {
+                Some(said) => self.timeline.response_at(at, wires(&said), call),
+                None if failed => {}
+                None => self.timeline.unknown_response(call),
+            }
+        }
+        self.timeline.finish()
+    }
+}
+
+/// Returns whether a message may ask for a summary of the conversation.
+fn asks(said: &Said) -> bool {
+    let text = said.text();
+    let text = text.to_lowercase();
+    said.who == Who::User && !said.has_results() && text.len() >= SHORTEST_ASK && ASKS.iter().any(|word| text.contains(word))
+}
+
+fn wires(said: &Said) -> Vec<serde_json::Value> {
+    said.items.iter().map(Item::wire).collect()
+}
+
+fn call(response: Response, at: Stamp, timeline: &mut Timeline) -> Call {
+    let usage = wire_usage::usage(&response.usage, at.line, timeline.notes);
+    Call { usage, model: response.model, message_id: response.id, time: at.time, ..Call::default() }
+}
