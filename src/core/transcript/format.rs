@@ -23,6 +23,7 @@ mod odd_field;
 mod openai_chat;
 mod openai_wire;
 mod opencode;
+mod openhands;
 mod pi;
 mod python;
 mod qwen_code;
@@ -171,6 +172,7 @@ pub const FORMATS: &[Format] = &[
     atif::FORMAT,
     swe_agent::FORMAT,
     cline::FORMAT,
+    openhands::FORMAT,
     requests::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,

@@ -27,7 +27,11 @@ fn known() -> String {
 #[test]
 fn known_kinds_are_refused_by_name() {
     let files = [
-        ("a.jsonl", r#"{"kind":"MessageEvent","source":"user","timestamp":"t"}"#, "an OpenHands event log, not read yet"),
+        (
+            "event-00001-a.json",
+            r#"{"kind":"MessageEvent","source":"user","timestamp":"t"}"#,
+            "one event of an OpenHands conversation, not read yet",
+        ),
         ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"}]}", "an Amp thread, not read yet"),
         ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"},\n{\"ro", "an Amp thread, not read yet"),
         ("ui_messages.json", r#"[{"ts":1,"type":"say","say":"text","text":"hi"}]"#, "a Cline task, not read yet"),

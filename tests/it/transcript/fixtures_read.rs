@@ -28,12 +28,14 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("openai-chat/tasks.json", "4", [6, 3, 3], &[]),
     ("openai-chat/tasks.json", "5", [7, 4, 4], &[]),
     ("opencode/kettle.json", "main", [6, 6, 6], &["clear", "summary"]),
+    ("openhands/kettle.jsonl", "main", [5, 5, 5], &["summary"]),
     ("pi/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
     ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
+    ("requests/kettle.jsonl", "main", [6, 5, 5], &["summary"]),
     ("swe-agent/kettle.traj", "main", [4, 4, 3], &[]),
 ];
 
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 14] = [
     "atif",
     "claude-code",
     "cline",
@@ -43,8 +45,10 @@ const FOLDERS: [&str; 12] = [
     "messages",
     "openai-chat",
     "opencode",
+    "openhands",
     "pi",
     "qwen-code",
+    "requests",
     "swe-agent",
 ];
 

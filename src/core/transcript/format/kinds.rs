@@ -23,13 +23,10 @@ const KINDS: &[Kind] = &[
         marks: &["id^=msg_ sessionID^=ses_", "id^=prt_ messageID^=msg_", "id^=ses_ projectID"],
     },
     Kind { name: "an opencode database", marks: &["sqlite=part sqlite=message sqlite=session"] },
+    Kind { name: "one event of an OpenHands conversation", marks: &["file^=event- kind$=Event source timestamp"] },
     Kind {
-        name: "an OpenHands event log",
+        name: "an OpenHands event log of version 0",
         marks: &[
-            "kind$=Event source=agent timestamp",
-            "kind$=Event source=user timestamp",
-            "kind$=Event source=environment timestamp",
-            "history.kind$=Event history.source",
             "action args source=agent",
             "action args source=user",
             "observation extras source=agent",
@@ -92,7 +89,7 @@ mod tests {
     fn each_kind_is_named_by_one_record() {
         let kinds = [
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
-            ("an OpenHands event log", json!({"timestamp": "t", "source": "user", "kind": "MessageEvent"})),
+            ("an OpenHands event log of version 0", json!({"source": "user", "args": {}, "action": "message"})),
             ("a Cline task", json!({"ts": 1, "say": "text", "text": "hi", "type": "say"})),
             ("a log of requests to Gemini's API", json!({"body": {"contents": [{"parts": [{"text": "hi"}]}]}, "time": 1})),
         ];

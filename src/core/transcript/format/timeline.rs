@@ -59,6 +59,13 @@ impl<'n> Timeline<'n> {
         self.builder.add_record();
     }
 
+    /// Adds a message for what is before the file ([`unseen`](super::unseen)).
+    pub fn begin_before(&mut self, push: impl FnOnce(&mut ConversationBuilder, u32) -> BlockId) {
+        let block = push(&mut self.builder, self.at.line);
+        self.builder.set_recorded_tokens(block, 0);
+        self.records.resize(block.index() + 1, self.record);
+    }
+
     /// Adds a block to the next user message.
     pub fn user(&mut self, wire: Value, origin: Origin) {
         let block = self.block(wire, origin);

@@ -10,13 +10,16 @@ use super::NAME;
 use super::chains::{ASIDE, Chain, Step};
 use super::envelope::Response;
 use super::said::{Item, Said, Who};
-use crate::transcript::conversation::{Call, Conversation, Message, Origin, Role};
+use crate::transcript::conversation::{Call, Conversation, Message, Origin, PairId, Role};
 
 /// Placeholder for a result that is missing in the log.
 const NO_RESULT: &str = "[no result recorded]";
 
 /// Words of a request that asks for a summary at the end of the conversation itself.
 const ASKS: [&str; 4] = ["summar", "compact", "state_snapshot", "handoff"];
+
+/// What `recorded` sends in place of a cleared result. Another text in its place is an edit of the whole context.
+const CLEARED: &str = "[Old tool result content cleared]";
 
 /// Bytes of such a request; a person who asks for a summary writes less.
 const SHORTEST_ASK: usize = 200;
@@ -56,13 +59,18 @@ impl Replay<'_> {
     fn step(&mut self, step: Step, next: Option<&Step>) {
         let at = Stamp { line: step.line, time: step.time };
         self.timeline.begin(step.line as usize, at);
-        self.sent.truncate(step.kept);
+        let before = self.sent.split_off(step.kept.min(self.sent.len()));
+        let cleared = cleared(&before, &step.new).filter(|_| self.context == step.kept + before.len());
         self.sent.extend(step.new);
         let is_aside = next.is_some_and(|next| next.kept < self.sent.len()) && self.sent.last().is_some_and(asks);
         let end = self.sent.len() - usize::from(is_aside);
         let sent = std::mem::take(&mut self.sent);
         if step.kept >= self.context {
             self.grow(sent.get(self.context..end).unwrap_or_default());
+        } else if let Some(pairs) = cleared.and_then(|ids| self.pairs(&ids)) {
+            self.grow(sent.get(self.context..end).unwrap_or_default());
+            self.timeline.settle();
+            self.timeline.clear(pairs, Details::default());
         } else {
             self.edit(&sent[..end]);
         }
@@ -97,6 +105,13 @@ impl Replay<'_> {
             }
             after_user = said.who != Who::Assistant;
         }
+    }
+
+    /// Returns the calls with these ids; `None` if one is not there, or if its id was used again.
+    fn pairs(&self, ids: &[String]) -> Option<Vec<PairId>> {
+        let so_far = self.timeline.builder.so_far();
+        let is_used_once = |id: &str| so_far.pairs.iter().filter(|pair| pair.id == id).count() == 1;
+        ids.iter().map(|id| self.timeline.builder.pair(id).filter(|_| is_used_once(id))).collect()
     }
 
     /// Adds an edit of the context: this is all that the request has.
@@ -186,6 +201,25 @@ impl Replay<'_> {
         }
         self.timeline.finish()
     }
+}
+
+/// Returns the ids of the calls whose results were cleared, if nothing else changed in these messages of the request before.
+fn cleared(before: &[Said], now: &[Said]) -> Option<Vec<String>> {
+    let mut ids = Vec::new();
+    for (old, new) in before.iter().zip(now).filter(|(old, new)| old.hash != new.hash) {
+        for (old, new) in old.items.iter().zip(&new.items).filter(|(old, new)| old.wire() != new.wire()) {
+            match (old, new) {
+                (Item::Result { id: old, .. }, Item::Result { id, content, .. }) if old == id && content == CLEARED => {
+                    ids.push(id.clone());
+                }
+                _ => return None,
+            }
+        }
+        if old.items.len() != new.items.len() || old.who != new.who {
+            return None;
+        }
+    }
+    (!ids.is_empty() && now.len() >= before.len()).then_some(ids)
 }
 
 /// Returns whether a message may ask for a summary of the conversation.

@@ -186,7 +186,7 @@ impl Messages {
             }
             "function_call_output" | "custom_tool_call_output" => {
                 let content = match &item["output"] {
-                    list @ Value::Array(_) => message::text(list).map_or_else(|| list.to_string(), |text| text).into(),
+                    list @ Value::Array(_) => message::text(list).unwrap_or_else(|| list.to_string()).into(),
                     Value::String(text) => text.clone().into(),
                     other => Value::String(other.to_string()),
                 };

@@ -50,7 +50,7 @@ fn bodies_of_responses_are_read() {
     };
     let done = [json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]})];
     let all = [vec![go.clone()], items.to_vec(), vec![result.clone()]].concat();
-    let whole = [request("r1", &[go.clone()], json!({}), &items, 100), request("r2", &all, json!({}), &done, 200)];
+    let whole = [request("r1", std::slice::from_ref(&go), json!({}), &items, 100), request("r2", &all, json!({}), &done, 200)];
     // With the id of the response before it, a request holds only what is new.
     let more = json!({"previous_response_id": "r1"});
     let delta = [request("r1", &[go], json!({}), &items, 100), request("r2", &[result], more, &done, 200)];

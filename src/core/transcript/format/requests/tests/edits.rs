@@ -62,6 +62,18 @@ fn a_cleared_result_is_sent_as_the_log_has_it() {
     assert_eq!(lines[5], "fold: u: go | a: [a run] | u: [a = [gone]] | a: [b run] | u: [b = two]");
 }
 
+/// These are the words that the replay of `recorded` has, too.
+#[test]
+fn a_result_that_was_cleared_in_the_usual_words_is_a_clear() {
+    let gone = "[Old tool result content cleared]";
+    let told = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two"), call("c"), tool("c", "three")];
+    let mut cleared = told.clone();
+    cleared[2] = tool("a", gone);
+    let (lines, _) = read_one(&[body(&told[..1]), body(&told[..3]), body(&told[..5]), body(&cleared)]);
+    let after = ["u: [b = two]", "a: [c run]", "u: [c = three]", "clear: a", "a: [the response is not in the log]"];
+    assert_eq!(lines[4..], after);
+}
+
 #[test]
 fn another_task_and_another_run_are_other_conversations() {
     let told = [user("go"), call("a"), tool("a", "one")];
