@@ -36,7 +36,7 @@ const MARKS: &[&str] = &[
     "history.kind$=Event history.source",
 ];
 
-/// What stands for a result that is not in the record.
+/// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result in the record]";
 
 /// Kinds of events that hold nothing that the model reads.
