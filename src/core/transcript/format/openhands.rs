@@ -94,8 +94,7 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
                 continue;
             };
             let mut parse = |value: Value| jsonl::values::<Event>(line, value.to_string().as_bytes(), &mut notes.lines);
-            let events: Vec<Event> =
-                history.into_iter().flat_map(|value| parse(value)).map(|event| Event { line, ..event }).collect();
+            let events: Vec<Event> = history.into_iter().flat_map(&mut parse).map(|event| Event { line, ..event }).collect();
             let name = event.instance_id.take().unwrap_or_else(|| line.to_string());
             conversations.extend(conversation(name, &events, &mut notes));
         }

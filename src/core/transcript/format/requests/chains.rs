@@ -72,12 +72,16 @@ impl Chains {
         let (index, kept, hashes) = match continued {
             // It sends only what is new.
             Some(index) => {
-                let chain = &self.chains[index];
+                let chain = &mut self.chains[index];
                 let answer = chain.steps.last().and_then(|step| step.response.said.clone());
                 exchange.said.splice(0..0, answer);
-                let mut hashes = chain.beginnings.clone();
+                let mut hashes = std::mem::take(&mut chain.beginnings);
+                let kept = hashes.len();
+                if let Some(end) = hashes.last().filter(|end| self.ends.get(*end) == Some(&index)) {
+                    self.ends.remove(end);
+                }
                 hashes.extend(exchange.said.iter().map(|said| said.hash));
-                (index, chain.beginnings.len(), hashes)
+                (index, kept, hashes)
             }
             None => {
                 let hashes = beginnings(&exchange.said);

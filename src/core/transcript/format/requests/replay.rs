@@ -74,7 +74,7 @@ impl Replay<'_> {
         } else {
             self.edit(&sent[..end]);
         }
-        self.known.extend(sent[..end].iter().map(|said| said.hash));
+        self.known.extend(sent[step.kept.min(end)..end].iter().map(|said| said.hash));
         (self.sent, self.context) = (sent, end);
         if is_aside {
             self.timeline.notes.kind(Note::info(at.line, ASIDE));
