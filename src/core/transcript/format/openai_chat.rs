@@ -15,7 +15,7 @@ mod dialogue;
 pub mod message;
 mod peek;
 mod reasoning;
-mod text_calls;
+pub(super) mod text_calls;
 
 #[cfg(test)]
 mod tests;

@@ -48,6 +48,11 @@ pub fn are_in(messages: &[Recorded], is_run: bool) -> bool {
     !messages.iter().any(has_calls) && messages.windows(2).any(is_answered)
 }
 
+/// Returns whether a response in a log and the text of the user after it are a call and its result.
+pub fn is_call_and_result(response: &str, next: &str) -> bool {
+    next.trim_start().starts_with(OBSERVATION) && action(response).is_some()
+}
+
 /// Returns whether a person typed this user message after the first response.
 pub fn is_typed(text: &str) -> bool {
     text.trim_start().starts_with(NEW_TASK)

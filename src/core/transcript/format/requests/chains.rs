@@ -53,7 +53,7 @@ pub struct Chains {
     /// Index of the chain that has this response.
     responses: HashMap<String, usize>,
     /// Index of the chain that says this.
-    told: HashMap<u64, usize>,
+    telling: HashMap<u64, usize>,
     /// The last request had no tools, so it may have asked for a summary; its response.
     asked: Option<Option<String>>,
 }
@@ -109,7 +109,7 @@ impl Chains {
         }
         self.ends.extend(hashes.last().map(|end| (*end, index)));
         self.responses.extend(response.id.iter().map(|id| (id.clone(), index)));
-        self.told.extend(said.iter().filter(|said| said.is_telling()).map(|said| (said.hash, index)));
+        self.telling.extend(said.iter().filter(|said| said.is_telling()).map(|said| (said.hash, index)));
         chain.beginnings = hashes;
         chain.steps.push(Step { line, time, kept, new: said, response });
     }
@@ -125,7 +125,7 @@ impl Chains {
     /// Returns the chain whose context was edited before this request.
     fn edited(&self, exchange: &Exchange) -> Option<usize> {
         let is_of = |chain: &usize| self.chains[*chain].is_of(exchange);
-        let told = exchange.said.iter().rev().filter_map(|said| self.told.get(&said.hash).copied()).find(is_of);
+        let telling = exchange.said.iter().rev().filter_map(|said| self.telling.get(&said.hash).copied()).find(is_of);
         // A new run of the same task begins with it alone.
         let is_begun = exchange.said.iter().any(|said| said.who == Who::Assistant);
         let first = exchange.said.first().map(|said| beginning(said.hash));
@@ -136,7 +136,7 @@ impl Chains {
             let is_in = |summary: &String| exchange.said.iter().any(|said| said.text().contains(summary.trim()));
             newest().next().filter(|_| exchange.has_tools && summary.as_ref().is_none_or(is_in))
         };
-        told.or_else(|| newest().find(begins)).or_else(summed_up)
+        telling.or_else(|| newest().find(begins)).or_else(summed_up)
     }
 
     /// Returns the conversations, in the order of their first requests. Where some have tools, those without are requests for a summary

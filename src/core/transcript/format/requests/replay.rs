@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::super::batch::Stamp;
 use super::super::notes::Notes;
+use super::super::openai_chat::text_calls;
 use super::super::timeline::{Details, Timeline};
 use super::super::{Note, wire_usage};
 use super::NAME;
@@ -26,6 +27,11 @@ const SHORTEST_ASK: usize = 200;
 
 /// Builds the conversation of a chain.
 pub fn conversation(chain: Chain, name: String, notes: &mut Notes) -> Option<Conversation> {
+    if let Some(line) = calls_as_texts(&chain) {
+        let why = "requests whose calls are texts (mini-swe-agent) are not read from a log; read the trajectory that it saves";
+        notes.kind(Note::skipped(line, why));
+        return None;
+    }
     let mut replay = Replay {
         timeline: Timeline::new(name, NAME, NO_RESULT, notes),
         sent: Vec::new(),
@@ -41,6 +47,20 @@ pub fn conversation(chain: Chain, name: String, notes: &mut Notes) -> Option<Con
         replay.step(step, steps.peek());
     }
     replay.finish()
+}
+
+/// Returns the line of the first request that has a call and its result as texts, if no request has others: they would be taken for what
+/// a person typed.
+fn calls_as_texts(chain: &Chain) -> Option<u32> {
+    if chain.steps.iter().flat_map(|step| &step.new).any(Said::has_calls) {
+        return None;
+    }
+    let is_text_call = |pair: &[Said]| {
+        pair[0].who == Who::Assistant
+            && pair[1].who == Who::User
+            && text_calls::is_call_and_result(&pair[0].text(), &pair[1].text())
+    };
+    chain.steps.iter().find(|step| step.new.windows(2).any(is_text_call)).map(|step| step.line)
 }
 
 struct Replay<'n> {

@@ -48,3 +48,15 @@ fn one_request_and_a_failed_one_are_read() {
     let choices = json!({"messages": [user("go")], "choices": [{"message": assistant("done")}]});
     assert_eq!(lines(&read_json(&json!([choices, one])).conversations[0]), ["u: go", "a: done"]);
 }
+
+#[test]
+fn calls_that_are_texts_are_refused() {
+    let ran = [user("go"), assistant("```bash\nls\n```"), user("<returncode>0</returncode>\na.txt")];
+    let log = [exchange(&ran[..1], ran[1].clone(), 10), exchange(&ran, assistant("done"), 20)];
+    let reading = read_lines(&log);
+    assert_eq!((reading.conversations.len(), reading.notes[0].line), (0, Some(2)));
+    assert!(reading.notes[0].what.contains("mini-swe-agent"), "{:?}", reading.notes);
+    // A chat about such output has no call.
+    let asks = [user("<returncode>0</returncode> what is it?"), assistant("```bash\nls\n``` ends with it"), user("thanks")];
+    assert_eq!(read_lines(&[exchange(&asks, assistant("welcome"), 10)]).conversations.len(), 1);
+}

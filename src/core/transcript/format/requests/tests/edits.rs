@@ -5,20 +5,20 @@ use super::*;
 /// The last response is unknown: its request is replayed all the same.
 #[test]
 fn the_next_request_repeats_the_response() {
-    let told = [user("go"), call("a"), tool("a", "one"), assistant("done"), user("more")];
-    let (lines, notes) = read_one(&[body(&told[..1]), body(&told[..3]), body(&told)]);
+    let whole = [user("go"), call("a"), tool("a", "one"), assistant("done"), user("more")];
+    let (lines, notes) = read_one(&[body(&whole[..1]), body(&whole[..3]), body(&whole)]);
     let expected = ["u: go", "a: [a run]", "u: [a = one]", "a: done", "u: more", "a: [the response is not in the log]"];
     assert_eq!((lines, notes.len()), (expected.map(str::to_owned).to_vec(), 0));
-    let conversation = &read_lines(&[body(&told[..1]), body(&told[..3]), body(&told)]).conversations[0];
+    let conversation = &read_lines(&[body(&whole[..1]), body(&whole[..3]), body(&whole)]).conversations[0];
     assert_eq!((conversation.calls.len(), conversation.system.as_deref()), (3, Some("Be brief.")));
 }
 
 #[test]
 fn a_summary_in_place_of_the_beginning_is_a_fold() {
-    let told = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two")];
+    let whole = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two")];
     let summary = json!({"model": "m-1", "messages": [user("Sum this up: go, one, two")], "stream": true});
     let after = [user("So far: one and two."), call("b"), tool("b", "two"), call("c"), tool("c", "three")];
-    let (lines, notes) = read_one(&[body(&told[..1]), body(&told[..3]), body(&told), summary, body(&after)]);
+    let (lines, notes) = read_one(&[body(&whole[..1]), body(&whole[..3]), body(&whole), summary, body(&after)]);
     assert_eq!(
         lines,
         [
@@ -39,11 +39,11 @@ fn a_summary_in_place_of_the_beginning_is_a_fold() {
 /// The request for the summary has the tools and the system prompt of the agent, and stands behind its messages.
 #[test]
 fn a_summary_that_is_asked_for_in_the_conversation_is_no_call() {
-    let told = [user("go"), call("a"), tool("a", "one")];
+    let whole = [user("go"), call("a"), tool("a", "one")];
     let ask = user(&format!("Write a summary of all of it. {}", "Leave nothing out. ".repeat(12)));
-    let asked = [told.to_vec(), vec![ask]].concat();
+    let asked = [whole.to_vec(), vec![ask]].concat();
     let after = [user("<summary>one</summary>"), call("a"), tool("a", "one")];
-    let (lines, notes) = read_one(&[body(&told[..1]), body(&asked), body(&after)]);
+    let (lines, notes) = read_one(&[body(&whole[..1]), body(&asked), body(&after)]);
     let expected = [
         "u: go",
         "a: [a run]",
@@ -56,9 +56,9 @@ fn a_summary_that_is_asked_for_in_the_conversation_is_no_call() {
 
 #[test]
 fn a_cleared_result_is_sent_as_the_log_has_it() {
-    let told = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two")];
+    let whole = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two")];
     let cleared = [user("go"), call("a"), tool("a", "[gone]"), call("b"), tool("b", "two")];
-    let (lines, _) = read_one(&[body(&told[..1]), body(&told[..3]), body(&cleared)]);
+    let (lines, _) = read_one(&[body(&whole[..1]), body(&whole[..3]), body(&cleared)]);
     assert_eq!(lines[5], "fold: u: go | a: [a run] | u: [a = [gone]] | a: [b run] | u: [b = two]");
 }
 
@@ -66,18 +66,18 @@ fn a_cleared_result_is_sent_as_the_log_has_it() {
 #[test]
 fn a_result_that_was_cleared_in_the_usual_words_is_a_clear() {
     let gone = "[Old tool result content cleared]";
-    let told = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two"), call("c"), tool("c", "three")];
-    let mut cleared = told.clone();
+    let whole = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two"), call("c"), tool("c", "three")];
+    let mut cleared = whole.clone();
     cleared[2] = tool("a", gone);
-    let (lines, _) = read_one(&[body(&told[..1]), body(&told[..3]), body(&told[..5]), body(&cleared)]);
+    let (lines, _) = read_one(&[body(&whole[..1]), body(&whole[..3]), body(&whole[..5]), body(&cleared)]);
     let after = ["u: [b = two]", "a: [c run]", "u: [c = three]", "clear: a", "a: [the response is not in the log]"];
     assert_eq!(lines[4..], after);
 }
 
 #[test]
 fn another_task_and_another_run_are_other_conversations() {
-    let told = [user("go"), call("a"), tool("a", "one")];
-    let reading = read_lines(&[body(&told[..1]), body(&told), body(&[user("stop")]), body(&told[..1])]);
+    let whole = [user("go"), call("a"), tool("a", "one")];
+    let reading = read_lines(&[body(&whole[..1]), body(&whole), body(&[user("stop")]), body(&whole[..1])]);
     assert_eq!(names(&reading), ["1", "3", "4"]);
     assert_eq!(reading.conversations.iter().map(|one| one.calls.len()).collect::<Vec<_>>(), [2, 1, 1]);
 }
@@ -93,10 +93,10 @@ fn parallel_conversations_are_told_apart() {
 
 #[test]
 fn times_give_the_order() {
-    let told = [user("go"), call("a"), tool("a", "one")];
+    let whole = [user("go"), call("a"), tool("a", "one")];
     let at = |time: Value, messages: &[Value]| json!({"timestamp": time, "body": body(messages)});
-    let seconds = [at(json!(1_790_000_060), &told), at(json!(1_790_000_000.5), &told[..1])];
-    let texts = [at(json!("2026-10-05T08:01:00Z"), &told), at(json!("2026-10-05T08:00:00Z"), &told[..1])];
+    let seconds = [at(json!(1_790_000_060), &whole), at(json!(1_790_000_000.5), &whole[..1])];
+    let texts = [at(json!("2026-10-05T08:01:00Z"), &whole), at(json!("2026-10-05T08:00:00Z"), &whole[..1])];
     for records in [seconds, texts] {
         let conversation = &read_lines(&records).conversations[0];
         assert_eq!(lines(conversation)[..3], ["u: go", "a: [a run]", "u: [a = one]"]);
