@@ -167,7 +167,7 @@ impl Replay<'_> {
     }
 
     /// Returns where an edited context has the response of the request before. If the log does not have it, it is the last message of the
-    /// model that is new, and stands behind those that are known or has a call: else it may be the summary.
+    /// model that is new, and comes after those that are known or has a call: else it may be the summary.
     fn answer_in(&self, sent: &[Said]) -> Option<usize> {
         let (_, response) = self.waiting.as_ref()?;
         let is_response = |said: &Said| said.who == Who::Assistant && !self.known.contains(&said.hash);

@@ -36,7 +36,7 @@ fn a_summary_in_place_of_the_beginning_is_a_fold() {
     assert_eq!(notes, ["4: a request for a summary or a title is no call of the agent; it was left out"]);
 }
 
-/// The request for the summary has the tools and the system prompt of the agent, and stands behind its messages.
+/// The request for the summary has the tools and the system prompt of the agent, and comes after its messages.
 #[test]
 fn a_summary_that_is_asked_for_in_the_conversation_is_no_call() {
     let whole = [user("go"), call("a"), tool("a", "one")];
