@@ -1,6 +1,7 @@
 """What the tests share: where the recorded sessions of the repository are."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,11 @@ def _in_the_repository():
 def codex():
     """One recorded session with one conversation of 93 calls."""
     return "fixtures/transcripts/codex/repair.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Ctrl-C raises, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
