@@ -109,7 +109,7 @@ impl Document {
     }
 }
 
-/// Returns a document of which only the reports are left.
+/// Returns a document from which all is removed but the reports.
 #[pyfunction]
 pub fn kept(printed: Vec<(String, bool, Vec<u8>)>) -> Document {
     let reports: HashMap<(String, bool), Vec<u8>> =

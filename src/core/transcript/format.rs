@@ -134,7 +134,7 @@ pub struct Format {
     pub name: &'static str,
     /// Description for the catalog, one line.
     pub about: &'static str,
-    /// Returns how sure it is that a file is of this format. Looks only at the first few records, the last of which may break off.
+    /// Returns how sure it is that a file is of this format. Looks only at the first few records; the last one may be cut off.
     sniff: fn(&Head) -> Certainty,
     /// Reads a whole file.
     pub read: fn(&[u8], &ReadOptions) -> Reading,

@@ -190,7 +190,7 @@ fn conversation(
     timeline.finish()
 }
 
-/// Returns when results were pruned, and of which calls, in the order of time.
+/// Returns the calls whose results were pruned, each with the time of that, in the order of time.
 fn pruned(messages: &[Message]) -> Vec<(i64, &str)> {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let of = |part: &'_ Value| part.pointer("/state/time/compacted").and_then(Value::as_i64);

@@ -18,7 +18,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
+use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
 use crate::transcript::conversation::{Call, Conversation, Origin, Role, Usage, text_wire};
 
 mod said;
@@ -125,21 +125,11 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         let kind = crate::util::text::head(&entry.r#type, 40);
         notes.kind(Note::info(entry.line, format!("entries of the unknown type `{kind}` are not read")));
     }
-    let all = options.branches == Branches::All;
+    let parents = parents(&entries);
     let is_message = |entry: usize| entries[entry].is_message();
-    let branches = tree::branches(&parents(&entries), entries.len().wrapping_sub(1), is_message, all);
-    let mut conversations = Vec::new();
-    for (n, branch) in branches.iter().enumerate() {
-        let own = || branch.own.iter().filter(|entry| is_message(**entry)).map(|entry| &entries[*entry]);
-        if let Some(first) = own().next().filter(|_| n > 0) {
-            notes.lines.push(tree::note(first.line, "main", own().count(), all));
-        }
-        if n == 0 || all {
-            let left = if all { &[] } else { &branches[1..] };
-            let left = left.iter().flat_map(|branch| &branch.own).copied();
-            conversations.extend(conversation(tree::name(n), &entries, &branch.records, left, &mut notes));
-        }
-    }
+    let tree = tree::Tree { parents: &parents, is_message: &is_message, line: &|entry| entries[entry].line };
+    let conversations =
+        tree.read(options.branches, &mut notes, |name, branch, left, notes| conversation(name, &entries, branch, left, notes));
     Reading { conversations, notes: notes.finish() }
 }
 
@@ -160,13 +150,7 @@ fn parents(entries: &[Entry]) -> Vec<Option<usize>> {
 }
 
 /// Reads one branch. Of the entries `left` on other branches, only what was billed is kept.
-fn conversation(
-    name: String,
-    entries: &[Entry],
-    branch: &[usize],
-    left: impl Iterator<Item = usize>,
-    notes: &mut Notes,
-) -> Option<Conversation> {
+fn conversation(name: String, entries: &[Entry], branch: &[usize], left: &[usize], notes: &mut Notes) -> Option<Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
     if let Some(folder) = entries.iter().find_map(|entry| entry.cwd.as_ref()) {
         timeline.builder.set_project(folder);
@@ -183,7 +167,7 @@ fn conversation(
             _ => timeline.notes.kind(Note::skipped(entry.line, "an entry has no `message`; it was skipped")),
         }
     }
-    for entry in left.map(|entry| &entries[entry]).filter(|entry| entry.is_response()) {
+    for entry in left.iter().map(|entry| &entries[*entry]).filter(|entry| entry.is_response()) {
         let call = entry.message.as_ref().map(|message| call(entry, message, timeline.notes));
         call.into_iter().for_each(|call| timeline.builder.other_branch(call));
     }

@@ -17,7 +17,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
+use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
 use crate::transcript::conversation::{Call, Message, Origin, Role};
 
 /// The id of the format.
@@ -98,21 +98,11 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         records.extend(jsonl::values(line, json, &mut notes.lines).into_iter().map(|record| Record { line, ..record }));
     }
     note_unknown(&records, &mut notes);
-    let all = options.branches == Branches::All;
+    let parents = parents(&records);
     let is_message = |record: usize| records[record].is_message();
-    let branches = tree::branches(&parents(&records), records.len().wrapping_sub(1), is_message, all);
-    let mut conversations = Vec::new();
-    for (n, branch) in branches.iter().enumerate() {
-        let own = || branch.own.iter().filter(|record| is_message(**record)).map(|record| &records[*record]);
-        if let Some(first) = own().next().filter(|_| n > 0) {
-            notes.lines.push(tree::note(first.line, "main", own().count(), all));
-        }
-        if n == 0 || all {
-            let left = if all { &[] } else { &branches[1..] };
-            let left = left.iter().flat_map(|branch| &branch.own).copied();
-            conversations.extend(conversation(tree::name(n), &records, &branch.records, left, &mut notes));
-        }
-    }
+    let tree = tree::Tree { parents: &parents, is_message: &is_message, line: &|record| records[record].line };
+    let conversations =
+        tree.read(options.branches, &mut notes, |name, branch, left, notes| conversation(name, &records, branch, left, notes));
     Reading { conversations, notes: notes.finish() }
 }
 
@@ -144,7 +134,7 @@ fn conversation(
     name: String,
     records: &[Record],
     branch: &[usize],
-    left: impl Iterator<Item = usize>,
+    left: &[usize],
     notes: &mut Notes,
 ) -> Option<crate::transcript::conversation::Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
@@ -162,7 +152,7 @@ fn conversation(
             _ => user(record, &mut timeline),
         }
     }
-    for record in left.map(|record| &records[record]).filter(|record| record.r#type == "assistant") {
+    for record in left.iter().map(|record| &records[*record]).filter(|record| record.r#type == "assistant") {
         let call = call(record, timeline.notes);
         timeline.builder.other_branch(call);
     }

@@ -1,6 +1,8 @@
 //! Records that name their parent: an edited prompt or a rewind makes the file a tree, and each of its ends is a branch.
 
-use super::Note;
+use super::notes::Notes;
+use super::{Branches, Note};
+use crate::transcript::conversation::Conversation;
 
 /// One path through the tree, from its root.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,6 +34,41 @@ pub fn branches(parents: &[Option<usize>], last: usize, is_message: impl Fn(usiz
         others.sort_by_key(|branch| branch.own.first().copied());
     }
     branches
+}
+
+/// Records of a file that is a tree.
+pub struct Tree<'a> {
+    /// For each record, its parent, as [`branches`] needs it.
+    pub parents: &'a [Option<usize>],
+    pub is_message: &'a dyn Fn(usize) -> bool,
+    /// The line of a record, from 1.
+    pub line: &'a dyn Fn(usize) -> u32,
+}
+
+impl Tree<'_> {
+    /// Reads the branches that are wanted, with a note on each but the first, which ends in the last record. `read` is given the name of
+    /// a branch, its records, and the records that are only on branches that are not read.
+    pub fn read(
+        &self,
+        wanted: Branches,
+        notes: &mut Notes,
+        mut read: impl FnMut(String, &[usize], &[usize], &mut Notes) -> Option<Conversation>,
+    ) -> Vec<Conversation> {
+        let all = wanted == Branches::All;
+        let branches = branches(self.parents, self.parents.len().wrapping_sub(1), self.is_message, all);
+        let left: Vec<usize> = branches.iter().skip(1).filter(|_| !all).flat_map(|branch| branch.own.iter().copied()).collect();
+        let mut conversations = Vec::new();
+        for (n, branch) in branches.iter().enumerate() {
+            let own = || branch.own.iter().copied().filter(|record| (self.is_message)(*record));
+            if let Some(first) = own().next().filter(|_| n > 0) {
+                notes.lines.push(note((self.line)(first), "main", own().count(), all));
+            }
+            if n == 0 || all {
+                conversations.extend(read(name(n), &branch.records, &left, notes));
+            }
+        }
+        conversations
+    }
 }
 
 /// Returns the path to a record, up to the first record that is already taken.

@@ -98,7 +98,7 @@ pub fn read_head(input: &Input, limit: u64) -> Option<Vec<u8>> {
     let compression = Compression::of(&input.name, &first);
     let whole = Cursor::new(first).chain(file);
     match compression {
-        // What comes before damage tells enough.
+        // What was decompressed before an error is enough to recognise the format.
         Some(compression) => drop(compression.decompress(whole, limit, &mut bytes)),
         None => drop(whole.take(limit).read_to_end(&mut bytes)),
     }

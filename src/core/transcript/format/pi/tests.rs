@@ -2,6 +2,7 @@
 
 use super::super::shape::{lines, read, read_one};
 use super::*;
+use crate::transcript::format::Branches;
 
 fn entry(id: &str, parent: Option<&str>, more: Value) -> String {
     let mut entry = json!({"id": id, "parentId": parent, "timestamp": "2026-10-05T08:00:00.000Z"});

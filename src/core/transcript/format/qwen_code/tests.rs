@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::shape::{lines, read, read_one};
 use super::*;
 use crate::transcript::conversation::{BlockId, Usage};
+use crate::transcript::format::Branches;
 
 /// Returns a record with these fields; its parent is `parent`.
 fn record(id: &str, parent: Option<&str>, kind: &str, more: Value) -> String {

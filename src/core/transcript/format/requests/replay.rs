@@ -69,7 +69,7 @@ struct Replay<'n> {
     sent: Vec<Said>,
     /// How many of them are of the conversation: not what asks for a summary.
     context: usize,
-    /// The last request of the agent, of which the response was not read yet.
+    /// The last request of the agent, if its response was not read yet.
     waiting: Option<(Stamp, Response)>,
     /// The messages so far, by their hashes.
     known: HashSet<u64>,
