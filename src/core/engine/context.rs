@@ -140,6 +140,11 @@ impl<'a> Context<'a> {
         &self.positions.typed
     }
 
+    /// Indices of the messages with thinking, oldest first.
+    pub fn with_thinking(&self) -> &[usize] {
+        &self.positions.thinking
+    }
+
     /// Index of the newest response.
     pub fn newest_response(&self) -> Option<usize> {
         self.positions.newest_response

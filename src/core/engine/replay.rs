@@ -13,7 +13,7 @@ mod send;
 use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::journal::{File, Journal, Request};
-use crate::engine::layer::{BlockPosition, RunningLayer, ScanCursor, When};
+use crate::engine::layer::{RunningLayer, When};
 use crate::engine::policy::Policy;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
@@ -121,13 +121,8 @@ pub fn replay(setup: &ReplaySetup, observer: &mut dyn Observer) -> Journal {
     let units = setup.policy.units().into_iter().chain([setup.counter.unit]).chain(observer.units().iter().copied()).collect();
     let context = Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites, setup.policy.messages).tracking(&units);
     let history = ContextState::new(context, setup);
-    let mut replay = ReplayRun {
-        history,
-        view: None,
-        thinking_dropped: ScanCursor::default(),
-        previous: PreviousRequest::default(),
-        runner: LayerRunner::new(setup, observer),
-    };
+    let mut replay =
+        ReplayRun { history, view: None, previous: PreviousRequest::default(), runner: LayerRunner::new(setup, observer) };
     for call in 0..setup.conversation.calls.len() {
         replay.replay_call(call);
     }
@@ -140,8 +135,6 @@ struct ReplayRun<'a, 'o> {
     history: ContextState<'a>,
     /// The context that is sent instead of the history, if layers edit single requests.
     view: Option<ContextState<'a>>,
-    /// Position up to which thinking was removed.
-    thinking_dropped: ScanCursor,
     previous: PreviousRequest,
     runner: LayerRunner<'a, 'o>,
 }
@@ -226,15 +219,11 @@ impl<'a> ReplayRun<'a, '_> {
     fn drop_thinking(&mut self) {
         let context = &mut self.history.context;
         context.release_thinking();
-        for message in (self.thinking_dropped.start(context).message..context.len()).rev() {
-            let blocks = &context.messages()[message].blocks;
+        while let Some(message) = context.with_thinking().last().copied() {
             let stays = |id: &BlockId| context.block(*id).kind != BlockKind::Thinking;
-            let keep: Vec<_> = blocks.iter().copied().filter(stays).collect();
-            if keep.len() < blocks.len() {
-                context.apply(Edit::Retain { message, keep }, Cause::Record);
-            }
+            let keep = context.messages()[message].blocks.iter().copied().filter(stays).collect();
+            context.apply(Edit::Retain { message, keep }, Cause::Record);
         }
-        self.thinking_dropped.set(BlockPosition { message: context.len(), block: 0 }, context);
     }
 
     /// Runs the layers that wait for a call of a tool in this response.

@@ -60,6 +60,7 @@ impl Context<'_> {
             MessageUnit::Whole => holds(&|block| block.origin == Origin::User),
             _ => role == Role::User && !holds(&|block| matches!(block.kind, BlockKind::ToolResult(_))),
         };
-        ContextMessage { role, is_string_content, typed, blocks }
+        let has_thinking = holds(&|block| block.kind == BlockKind::Thinking);
+        ContextMessage { role, is_string_content, typed, has_thinking, blocks }
     }
 }

@@ -19,6 +19,8 @@ pub struct ContextMessage {
     ///
     /// [`MessageUnit::Whole`]: super::MessageUnit::Whole
     pub typed: bool,
+    /// A block of it is thinking.
+    pub has_thinking: bool,
     pub blocks: Vec<BlockId>,
 }
 
