@@ -110,6 +110,11 @@ impl Message {
             && (self.info.finish.is_some() || self.info.time.completed.is_some())
     }
 
+    /// A text of opencode's own, as it adds one behind a summary of its own accord: "Continue if you have next steps".
+    fn is_synthetic(&self) -> bool {
+        self.info.role == "user" && !self.parts.is_empty() && self.parts.iter().all(|part| part["synthetic"] == true)
+    }
+
     /// opencode sends a failed message again only if the user aborted it, and something was done.
     fn is_sent(&self) -> bool {
         let is_done = |part: &Value| !matches!(part["type"].as_str(), Some("step-start" | "reasoning"));
@@ -162,14 +167,18 @@ fn conversation(
         timeline.builder.set_project(folder);
     }
     let mut pruned = pruned(messages);
-    let mut compaction = None;
+    let (mut compaction, mut go_on) = (None, None);
     for (i, message) in messages.iter().enumerate() {
         timeline.begin(i, Stamp { line: message.line, time: message.info.time.created });
         match message.info.role.as_str() {
             "user" if message.is_compaction() && messages.get(i + 1).is_some_and(Message::is_summary) => compaction = Some(i),
+            "user" if go_on == Some(i) => {}
             "user" => user(message, &mut timeline),
             "assistant" if message.info.summary == true => match compaction.take() {
-                Some(at) => compact(messages, at, message, &mut timeline),
+                Some(at) => {
+                    go_on = Some(i + 1).filter(|next| messages.get(*next).is_some_and(Message::is_synthetic));
+                    compact(messages, at, message, go_on.map(|next| &messages[next]), &mut timeline);
+                }
                 None => lost(message, "a summary that was not finished replaced nothing", &mut timeline),
             },
             "assistant" => {
@@ -308,21 +317,25 @@ fn usage(message: &Message, notes: &mut Notes) -> Option<Usage> {
     Some(usage)
 }
 
-/// Adds the compaction that the user message `at` asked for, and `summary` made.
-fn compact(messages: &[Message], at: usize, summary: &Message, timeline: &mut Timeline) {
+/// Adds the compaction that the user message `at` asked for, and `summary` made. With it opencode may add a message of its own, to `go_on`.
+fn compact(messages: &[Message], at: usize, summary: &Message, go_on: Option<&Message>, timeline: &mut Timeline) {
     timeline.settle();
     let part = messages[at].parts.iter().find(|part| part["type"] == "compaction").unwrap_or(&Value::Null);
     let tail = part["tail_start_id"].as_str().and_then(|id| messages[..at].iter().position(|message| message.info.id == id));
-    let texts = summary.parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
-    let texts: Vec<Value> = texts.filter(|text| !text.is_empty()).map(text_wire).collect();
     let mut into = vec![
         timeline.new_message(Role::User, vec![text_wire(COMPACTED)], Origin::Injected),
-        timeline.new_message(Role::Assistant, texts, Origin::Compaction),
+        timeline.new_message(Role::Assistant, texts(summary), Origin::Compaction),
     ];
     into.extend(timeline.kept(|record| tail.is_some_and(|tail| record >= tail && record < at)));
+    into.extend(go_on.map(|message| timeline.new_message(Role::User, texts(message), Origin::Injected)));
     let trigger = part["auto"].as_bool().map(|auto| if auto { "auto" } else { "manual" }.to_owned());
     let summary_usage = usage(summary, timeline.notes);
     timeline.fold(into, Details { trigger, summary_usage, ..Details::default() });
+}
+
+fn texts(message: &Message) -> Vec<Value> {
+    let texts = message.parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
+    texts.filter(|text| !text.is_empty()).map(text_wire).collect()
 }
 
 #[cfg(test)]
