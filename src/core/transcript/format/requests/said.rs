@@ -201,6 +201,8 @@ impl Messages {
 
     fn of_role(&mut self, role: &str, items: Vec<Item>, line: u32, notes: &mut Notes) {
         match role {
+            // Codex begins with its instructions, and says more as the developer, which it moves when it compacts.
+            "developer" if !self.system.is_empty() => self.push(Who::Harness, items),
             "system" | "developer" if self.said.is_empty() => {
                 self.system.extend(items.iter().filter_map(Item::text).map(str::to_owned));
             }

@@ -103,3 +103,24 @@ fn spans_of_open_telemetry_are_read() {
     assert_eq!((inputs(conversation), conversation.system.as_deref()), (vec![90, 190], Some("Be brief.")));
     assert_eq!(reading.notes, vec![]);
 }
+
+/// Codex has its instructions in the first message of the developer; what it says more as the developer moves at a compaction.
+#[test]
+fn only_the_first_message_of_the_developer_is_the_system_prompt() {
+    let say = |role: &str, text: &str| json!({"role": role, "content": [{"type": "input_text", "text": text}]});
+    let (system, skills, go) = (say("developer", "Be brief."), say("developer", "Skills: none."), say("user", "go"));
+    let body = |input: Value| json!({"body": {"model": "m-1", "input": input, "tools": [{"name": "run"}]}});
+    let summary = say("user", "So far: all done, and nothing is left to do here.");
+    let answer =
+        json!({"role": "assistant", "content": [{"type": "output_text", "text": "Done, all of it, and it was not much work."}]});
+    let whole = json!([system, skills, go]);
+    let reading = read_lines(&[
+        body(whole),
+        body(json!([system, skills, go, answer, say("user", "more")])),
+        body(json!([system, go, skills, summary, answer, say("user", "again")])),
+    ]);
+    let [conversation] = reading.conversations.as_slice() else { panic!("one conversation: {reading:?}") };
+    assert_eq!(conversation.system.as_deref(), Some("Be brief."));
+    assert_eq!((conversation.calls.len(), conversation.compactions.len()), (2, 1));
+    assert_eq!(lines(conversation)[..2], ["u: <Skills: none.>", "u: go"]);
+}
