@@ -12,6 +12,8 @@ pub mod inspect;
 pub mod man;
 pub mod policy;
 pub mod probe;
+#[cfg(feature = "models")]
+pub mod record;
 pub mod replay;
 pub mod report;
 pub mod show;

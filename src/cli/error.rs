@@ -15,6 +15,9 @@ pub enum Failure {
     /// Some input could not be used; the rest was reported.
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),
+    /// The agent that was recorded failed; what it asked was recorded.
+    #[error("the recorded program ended: {0}")]
+    Program(std::process::ExitStatus),
     /// Everything was analysed and reported, and a finding or a rule fails the command.
     #[error("{0}")]
     Found(String),
@@ -45,6 +48,8 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Found(_) => 1,
+            // As a shell does: the program's own code.
+            Failure::Program(status) => status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX),
             Failure::Stopped { .. } => interrupt::INTERRUPTED,
             _ => 2,
         }

@@ -83,6 +83,9 @@ enum Command {
     Show(Box<show::Show>),
     /// Say what changed between two saved results, by policy and session
     Diff(diff::Diff),
+    /// Record what an agent asks models, by a proxy on this machine, as a log that every other command reads
+    #[cfg(feature = "models")]
+    Record(commands::record::Record),
     /// Begin a policy file, or check one for mistakes
     Policy(policy::Policy),
     /// Write the numbers of a policy as the configuration of Codex, opencode, LangChain, OpenHands, Claude Code and others
@@ -154,6 +157,8 @@ impl Command {
             Self::Report(command) => command.run(),
             Self::Show(command) => command.run(),
             Self::Diff(command) => command.run(),
+            #[cfg(feature = "models")]
+            Self::Record(command) => command.run(),
             Self::Policy(command) => command.run(),
             Self::ExportSettings(command) => command.run(),
             Self::Catalog(command) => command.run(),

@@ -60,6 +60,23 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     draft.finish_new()
 }
 
+/// Creates a file that is written to as a run goes on, so that a run that ends early leaves what it has. Only its owner can read it.
+///
+/// # Errors
+///
+/// Fails like [`write_new`].
+pub fn open_new(path: &Path) -> Result<File, OutputError> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => OutputError::Exists(path.to_owned()),
+        ErrorKind::NotFound => OutputError::NoFolder(path.to_owned(), folder_of(path).to_owned()),
+        _ => OutputError::Unwritable(path.to_owned(), error),
+    })
+}
+
 /// Writes a line to standard error. A failure is ignored, because there is no other place to report it.
 pub fn say(line: &str) {
     let _ = writeln!(captured::Stderr, "{line}");

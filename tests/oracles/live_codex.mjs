@@ -1,7 +1,6 @@
 // dependencies: @openai/codex@0.169.0
 // Codex CLI itself, against a scripted model: several turns, of which some end near its limit. It prints what scripted_model.mjs says.
 
-import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { installed, live, Script } from "./scripted_model.mjs";
@@ -33,7 +32,7 @@ enabled = false
 
 [model_providers.scripted]
 name = "scripted"
-base_url = "${url}/v1"
+base_url = "${url}"
 wire_api = "responses"
 `;
 
@@ -42,17 +41,13 @@ await live({
   program: "@openai/codex/bin/codex.js",
   settings: { window: WINDOW, max_output: 0 },
   script: SCRIPT,
-  async turn({ path, place, model, typed, first }) {
+  async turn({ path, place, base, typed, first }) {
     const folder = join(place.home, ".codex");
-    if (first) place.write(".codex/config.toml", config(model.url));
+    if (first) place.write(".codex/config.toml", config(base));
     const resume = first ? [] : ["resume", "--last"];
     await place.run(process.execPath, [path, "exec", ...resume, "--skip-git-repo-check", typed], { CODEX_HOME: folder });
   },
-  session({ place }) {
-    const files = readdirSync(join(place.home, ".codex/sessions"), { recursive: true }).filter((file) => file.endsWith(".jsonl"));
-    if (files.length !== 1) throw new Error(`one rollout was expected: ${files}`);
-    return readFileSync(join(place.home, ".codex/sessions", files[0]), "utf8");
-  },
+  session: ({ place }) => place.transcript(".codex/sessions"),
   toItems({ input }) {
     // The first message is the system prompt, which a rollout has in its first line.
     return input.slice(1).flatMap((item) => {

@@ -1,6 +1,5 @@
 // dependencies: opencode-ai@1.18.33
-// opencode itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says. Its
-// transcript is in a database, so the session is what the requests hold.
+// opencode itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says.
 
 import { chatItems, live, Script } from "./scripted_model.mjs";
 
@@ -18,7 +17,7 @@ const config = (url) => ({
   provider: {
     scripted: {
       npm: "@ai-sdk/openai-compatible",
-      options: { baseURL: `${url}/v1`, apiKey: "none" },
+      options: { baseURL: url, apiKey: "none" },
       models: { scripted: { limit: LIMIT } },
     },
   },
@@ -34,10 +33,14 @@ await live({
   program: `opencode-${process.platform}-${process.arch}/bin/opencode`,
   settings: { window: LIMIT.context, max_output: LIMIT.output },
   script: SCRIPT,
-  async turn({ path, place, model, typed, first }) {
-    const variables = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(model.url)), OPENCODE_DISABLE_MODELS_FETCH: "1" };
+  async turn({ path, place, base, typed, first }) {
+    const variables = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(base)), OPENCODE_DISABLE_MODELS_FETCH: "1" };
     await place.run(path, ["run", "--pure", ...(first ? ["--title", "scripted"] : ["--continue"]), typed], variables);
   },
-  session: () => null,
+  async session({ path, place }) {
+    const [{ id }] = JSON.parse(await place.run(path, ["session", "list", "--pure", "--format", "json"], {}));
+    // What it writes to a pipe may end in the middle.
+    return place.run("sh", ["-c", '"$0" export "$1" --pure >export.json && cat export.json', path, id], {});
+  },
   toItems: chatItems,
 });

@@ -16,7 +16,7 @@ const SCRIPT = new Script(
 const models = (url) => ({
   providers: {
     scripted: {
-      baseUrl: `${url}/v1`,
+      baseUrl: url,
       api: "openai-completions",
       apiKey: "none",
       models: [{ id: "scripted", contextWindow: WINDOW, maxTokens: 4_000 }],
@@ -29,15 +29,15 @@ await live({
   program: "@earendil-works/pi-coding-agent/dist/cli.js",
   settings: { window: WINDOW, max_output: 0 },
   script: SCRIPT,
-  async turn({ path, place, model, typed, first }) {
+  async turn({ path, place, base, typed, first }) {
     if (first) {
-      place.write(".pi/agent/models.json", JSON.stringify(models(model.url)));
+      place.write(".pi/agent/models.json", JSON.stringify(models(base)));
       place.write(".pi/agent/settings.json", JSON.stringify({ compaction: { keepRecentTokens: KEEP } }));
     }
     const resume = first ? [] : ["--continue"];
     const options = ["--model", "scripted/scripted", "--thinking", "off", "--offline", "--no-context-files", ...resume];
     await place.run(node(22), [path, "--print", ...options, typed], { PI_TELEMETRY: "0" });
   },
-  session: () => null,
+  session: ({ place }) => place.transcript(".pi/agent/sessions"),
   toItems: chatItems,
 });

@@ -22,11 +22,8 @@ const SCRIPT = new Script(
   },
 );
 
-// What the program says about the day and its skills. It is renewed at each request, and no part of a compaction.
-const REMINDER = /<system-reminder>.*?<\/system-reminder>/gs;
-
 const settings = (url) => ({
-  security: { auth: { selectedType: "openai", apiKey: "none", baseUrl: `${url}/v1` } },
+  security: { auth: { selectedType: "openai", apiKey: "none", baseUrl: url } },
   model: { name: "scripted", generationConfig: { contextWindowSize: WINDOW } },
   general: { disableAutoUpdate: true, enableAutoUpdate: false },
   telemetry: { enabled: false },
@@ -38,13 +35,11 @@ await live({
   program: "@qwen-code/qwen-code/cli.js",
   settings: { window: WINDOW, max_output: 0 },
   script: SCRIPT,
-  async turn({ path, place, model, typed, first }) {
+  async turn({ path, place, base, typed, first }) {
     const resume = first ? [] : ["--continue"];
-    if (first) place.write(".qwen/settings.json", JSON.stringify(settings(model.url)));
+    if (first) place.write(".qwen/settings.json", JSON.stringify(settings(base)));
     await place.run(node(22), [path, "--yolo", "--safe-mode", ...resume, "-p", typed], {});
   },
-  session: () => null,
-  toItems(body) {
-    return chatItems(body).map((item) => (item[0] === "user" ? ["user", item[1].replace(REMINDER, "")] : item));
-  },
+  session: ({ place }) => place.transcript(".qwen/projects"),
+  toItems: chatItems,
 });

@@ -1,13 +1,13 @@
 // A model on the loopback that says what a script says, and a place in which a program may run with it: a temporary folder, and no
 // network but this model. It speaks OpenAI's Responses and chat completions, both as streams.
 //
-// A live driver prints one line of JSON for the run, {"window", "max_output", "session", "typed"}: the settings that the program ran
-// with, the transcript that it wrote, or null, and what the user typed. Then one line for each real request, in order: {"shared",
-// "then", "summary", "said", "tokens", "output"}. Items are those of recordings.py, but each text of a user message is one. `summary`
-// says whether the request wants a summary, `said` is the answer as an item, `tokens` and `output` the usage that the model reported.
+// Between the program and the model is `recompact record`. A live driver prints one line of JSON for the run, {"window", "max_output",
+// "session", "log"}: the settings that the program ran with, the transcript that it wrote, or null, and what `recompact record` wrote. Then
+// one line for each real request, in order: {"shared", "then", "summary", "said"}. Items are those of recordings.py, but each text of a user
+// message is one. `summary` says whether the request wants a summary, `said` is the answer as an item.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -86,7 +86,7 @@ export function chatItems({ messages }) {
 
 const DIALECTS = { "/v1/responses": responses, "/v1/chat/completions": chat };
 
-/** Starts the model. `requests` gets {body, summary, said, tokens, output} for each request. */
+/** Starts the model. `requests` gets {body, summary, said} for each request. */
 export async function serve(script) {
   const requests = [];
   const server = createServer((request, response) => {
@@ -99,7 +99,7 @@ export async function serve(script) {
       const body = JSON.parse(raw);
       const said = script.answer(body);
       const [tokens, output] = [tokensOf(raw), tokensOf(said[1]) + tokensOf(JSON.stringify(said[2]))];
-      requests.push({ body, summary: script.wantsSummary(body), said, tokens, output });
+      requests.push({ body, summary: script.wantsSummary(body), said });
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const event of speak(said[1], said[2], tokens, output)) {
         response.write(`event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -114,6 +114,28 @@ export async function serve(script) {
   });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   return { server, requests, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+/** Starts `recompact record` before the model; `base` is the base URL that the program gets. */
+async function record(model, log) {
+  const to = ["--to", `openai=${model.url}/v1`];
+  const recorder = spawn(process.env.RECOMPACT_PROGRAM, ["record", ...to, "--listen", "0", "--out", log]);
+  const ended = new Promise((done) => recorder.on("close", done));
+  let said = "";
+  const base = await new Promise((found, failed) => {
+    recorder.stderr.on("data", (part) => {
+      said += part;
+      const [, url] = said.match(/base URL (\S+),/) ?? [];
+      if (url) found(url);
+    });
+    ended.then(() => failed(new Error(said)));
+  });
+  const end = async () => {
+    recorder.kill("SIGINT");
+    if ((await ended) !== 0) throw new Error(said);
+    return readFileSync(log, "utf8");
+  };
+  return { base, end };
 }
 
 /** A temporary folder with a home and a working directory of its own, and programs that run in it. */
@@ -141,6 +163,14 @@ export class Place {
     const path = join(this.home, file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
+  }
+
+  /** The only transcript (*.jsonl) below a folder of the home. */
+  transcript(folder) {
+    const path = join(this.home, folder);
+    const files = readdirSync(path, { recursive: true }).filter((file) => file.endsWith(".jsonl"));
+    if (files.length !== 1) throw new Error(`one transcript was expected: ${files}`);
+    return readFileSync(join(path, files[0]), "utf8");
   }
 
   /** Runs a program to its end, and returns what it printed. */
@@ -178,12 +208,12 @@ export function node(version) {
 function print(settings, requests, toItems) {
   console.log(JSON.stringify(settings));
   let before = [];
-  for (const { body, summary, said, tokens, output } of requests) {
+  for (const { body, summary, said } of requests) {
     const items = toItems(body);
     const request = items.map((item) => JSON.stringify(item));
     let shared = 0;
     while (shared < Math.min(before.length, request.length) && before[shared] === request[shared]) shared += 1;
-    console.log(JSON.stringify({ shared, then: items.slice(shared), summary, said, tokens, output }));
+    console.log(JSON.stringify({ shared, then: items.slice(shared), summary, said }));
     before = request;
   }
 }
@@ -198,12 +228,13 @@ export async function live({ name, program, settings, script, turn, session, toI
   }
   const model = await serve(script);
   const place = new Place(model);
+  const recorder = await record(model, join(place.folder, "requests.jsonl"));
   try {
     for (let typed = script.next(); typed !== undefined; typed = script.next()) {
-      await turn({ path, place, model, typed, first: script.turn === 0 });
+      await turn({ path, place, base: recorder.base, typed, first: script.turn === 0 });
     }
-    const typed = script.turns.map((turn) => turn.typed);
-    print({ ...settings, session: await session({ path, place }), typed }, model.requests, toItems);
+    const log = await recorder.end();
+    print({ ...settings, session: await session({ path, place }), log }, model.requests, toItems);
   } finally {
     model.server.close();
     model.server.closeAllConnections();

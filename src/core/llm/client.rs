@@ -32,6 +32,8 @@ mod too_long;
 use std::time::{Duration, Instant};
 
 pub use address::{Address, ConnectError, Connection};
+#[cfg(feature = "models")]
+pub(super) use base_url::BaseUrl;
 pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, EntryError, Outcome};
 pub use command::{LineError, LineProgram, MAX_LINE_BYTES, end_programs, split_words};
 pub use limits::{Limits, Spending};

@@ -21,6 +21,7 @@ pub mod prices;
 pub mod promises;
 pub mod readme;
 pub mod recognised;
+pub mod record;
 pub mod resume;
 mod resume_anywhere;
 pub mod saved_form;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use ureq::http::Uri;
 
 /// A parsed base URL. It may contain a password, or a key in its query; messages never show those.
-pub(super) struct BaseUrl {
+pub(in crate::llm) struct BaseUrl {
     scheme: String,
     /// Host and port, with user and password if the URL has them.
     authority: String,
@@ -17,7 +17,7 @@ pub(super) struct BaseUrl {
 }
 
 impl BaseUrl {
-    pub(super) fn parse(written: &str) -> Result<Self, String> {
+    pub fn parse(written: &str) -> Result<Self, String> {
         let hint = "a base URL begins with http:// or https:// and a host, as http://127.0.0.1:8080/v1";
         let uri: Uri = written.parse().map_err(|_| hint.to_owned())?;
         let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
@@ -50,6 +50,11 @@ impl BaseUrl {
     /// Returns the URL of a request as messages show it: without user, password and query.
     pub fn shown(&self, path: &str) -> String {
         format!("{}://{}{}{path}", self.scheme, self.host_and_port, self.path)
+    }
+
+    /// Whether the URL has a query.
+    pub fn has_query(&self) -> bool {
+        self.query.is_some()
     }
 
     /// Whether the host is this machine.

@@ -7,6 +7,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::support::program;
+
 /// A driver and the environment that `.ci/oracles` made for it.
 pub struct Driver {
     script: PathBuf,
@@ -54,7 +56,9 @@ impl Driver {
 
     /// Lets a live driver run its program, and returns what it printed.
     pub fn run(&self, variant: &str) -> String {
-        let output = self.command(&[variant]).stderr(Stdio::inherit()).output().expect("the driver starts");
+        let mut command = self.command(&[variant]);
+        let output =
+            command.env("RECOMPACT_PROGRAM", program::path()).stderr(Stdio::inherit()).output().expect("the driver starts");
         assert!(output.status.success(), "{} {variant}: {}", self.script.display(), output.status);
         String::from_utf8(output.stdout).expect("UTF-8")
     }

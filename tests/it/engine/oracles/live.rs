@@ -3,7 +3,6 @@
 
 mod compare;
 mod run;
-mod session;
 
 use std::sync::Arc;
 
@@ -74,16 +73,16 @@ fn live_requests_equal_those_of_the_real_programs() {
         };
         let run = Arc::new(Run::read(&driver.run(live.variant)));
         assert!(run.folds.len() > 1, "{}: the program compacted {} times", live.driver, run.folds.len());
-        let conversation = run.conversation();
-        // Without a transcript the recording is made of the requests, and would say nothing.
-        let recorded = run.session.as_ref().map(|_| ("recorded", preset_with("recorded", &[])));
-        for (name, policy) in recorded.into_iter().chain([(live.preset, live.policy(&run))]) {
-            let (requests, inputs) = compare(policy, &conversation, &run);
+        let conversations = run.conversations();
+        let recorded = conversations.iter().map(|(source, conversation)| (*source, preset_with("recorded", &[]), conversation));
+        let preset = (live.preset, live.policy(&run), &conversations[0].1);
+        for (name, policy, conversation) in recorded.chain([preset]) {
+            let (requests, inputs) = compare(policy, conversation, &run);
             let equal = |all: &[Option<String>]| format!("{} of {}", all.iter().filter(|one| one.is_none()).count(), all.len());
             let (same, read) = (equal(&requests), equal(&inputs));
             println!("{name:26} {:22} {same} requests and {read} inputs of the summarizer equal", live.variant);
             assert_eq!(requests.len(), run.requests.len(), "{name} {}: every request is compared", live.variant);
-            if name != "recorded" && inputs.len() != run.folds.len() {
+            if name == live.preset && inputs.len() != run.folds.len() {
                 failures.push(format!("{name} {}: {} summaries, theirs {}", live.variant, inputs.len(), run.folds.len()));
             }
             let first = [requests, inputs].into_iter().filter_map(|found| found.into_iter().flatten().next());

@@ -1,19 +1,20 @@
 //! What a live driver prints: `tests/oracles/scripted_model.mjs` describes it.
 
-use recompact::transcript::conversation::{Conversation, Usage};
-use recompact::transcript::format::{self, ReadOptions};
-use serde_json::Value;
+use std::sync::LazyLock;
 
-use super::session::of_requests;
+use recompact::transcript::conversation::Conversation;
+use recompact::transcript::format::{self, Level, ReadOptions};
+use regex::Regex;
+use serde_json::Value;
 
 /// One run of a program.
 pub struct Run {
     pub window: u64,
     pub max_output: u64,
-    /// What the user typed.
-    pub typed: Vec<String>,
     /// The transcript that the program wrote, if recompact reads its form.
     pub session: Option<String>,
+    /// What `recompact record` wrote.
+    pub log: String,
     /// The requests of the agent, without those for a summary.
     pub requests: Vec<Real>,
     /// What the summarizer is asked at each compaction. Some programs ask twice: then it is both requests together.
@@ -29,7 +30,6 @@ pub struct Real {
     pub items: Vec<Value>,
     /// The answer, as an item.
     pub said: Value,
-    pub usage: Usage,
 }
 
 impl Real {
@@ -44,12 +44,11 @@ impl Run {
         let mut lines = printed.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of the driver"));
         let settings = lines.next().expect("a line with settings");
         let number = |line: &Value, field: &str| line[field].as_u64().unwrap_or_else(|| panic!("{field} is a number"));
-        let text = |value: &Value| value.as_str().expect("a text").to_owned();
         let mut run = Self {
             window: number(&settings, "window"),
             max_output: number(&settings, "max_output"),
-            typed: settings["typed"].as_array().expect("texts").iter().map(text).collect(),
             session: settings["session"].as_str().map(str::to_owned),
+            log: settings["log"].as_str().expect("a text").to_owned(),
             requests: Vec::new(),
             asked: Vec::new(),
             folds: Vec::new(),
@@ -59,8 +58,7 @@ impl Run {
         for line in lines {
             items.truncate(number(&line, "shared") as usize);
             items.extend_from_slice(line["then"].as_array().expect("items"));
-            let usage = Usage { input: number(&line, "tokens"), output: number(&line, "output"), ..Usage::default() };
-            let real = Real { items: items.clone(), said: line["said"].clone(), usage };
+            let real = Real { items: items.clone(), said: line["said"].clone() };
             if line["summary"] != true {
                 if run.replies.len() < run.asked.len() {
                     let summary = run.asked.last().and_then(|asked| asked.said[1].as_str()).expect("a summary");
@@ -79,21 +77,32 @@ impl Run {
         run
     }
 
-    /// The session as recompact reads it; without a transcript, what the requests hold.
-    pub fn conversation(&self) -> Conversation {
-        let Some(session) = &self.session else { return of_requests(self) };
-        let bytes = session.as_bytes();
-        let mut reading = (format::sniff(bytes).expect("a known format").read)(bytes, &ReadOptions::default());
-        assert!(reading.notes.is_empty(), "{:?}", reading.notes);
-        assert_eq!(reading.conversations.len(), 1, "conversations of the transcript");
-        reading.conversations.swap_remove(0)
+    /// The session as recompact reads it: from the transcript, if there is one, and from the log.
+    pub fn conversations(&self) -> Vec<(&'static str, Conversation)> {
+        let sources = [("transcript", self.session.as_ref()), ("log", Some(&self.log))];
+        sources.into_iter().filter_map(|(name, text)| Some((name, only(name, text?.as_bytes())))).collect()
     }
 }
 
-/// Joins adjacent messages of one role: programs differ in how they divide them.
+fn only(name: &str, bytes: &[u8]) -> Conversation {
+    let mut reading = (format::sniff(bytes).expect("a known format").read)(bytes, &ReadOptions::default());
+    let skipped: Vec<_> = reading.notes.iter().filter(|note| note.level == Level::Skipped).collect();
+    assert!(skipped.is_empty(), "{name}: {skipped:?}");
+    assert_eq!(reading.conversations.len(), 1, "conversations of the {name}");
+    reading.conversations.swap_remove(0)
+}
+
+/// What Qwen Code says about the day and its skills. It is renewed at each request, and no part of its transcript.
+static REMINDER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?s)<system-reminder>.*?</system-reminder>").expect("a pattern"));
+
+/// Joins adjacent messages of one role: programs differ in how they divide them. Reminders are left out.
 pub fn joined(items: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
-    for item in items {
+    for mut item in items {
+        if let ("user", Some(text)) = (item[0].as_str().unwrap_or_default(), item[1].as_str()) {
+            item[1] = REMINDER.replace_all(text, "").into();
+        }
         match all.last_mut() {
             Some(last) if last[0] != "result" && last[0] == item[0] => {
                 let texts = [&last[1], &item[1]].map(|text| text.as_str().expect("a text"));
