@@ -42,6 +42,26 @@ fn every_format_recognises_its_own_fixtures() {
     }
 }
 
+/// A text in one line: the catalog wraps its lines.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Lists of the guide have names where the catalog has the text.
+#[test]
+fn a_column_has_a_page_with_its_unit_direction_and_total() {
+    let page = words(&run(["catalog", "measures", "kept.bits_lost"]).printed());
+    let begin = "kept.bits_lost (ratio, estimated, lower is better, only in JSON and CSV; total: mean by calls): bits lost: ";
+    assert!(page.starts_with(begin), "{page}");
+    let page = run(["catalog", "measures", "tokens.saved"]).printed();
+    assert!(
+        page.starts_with("tokens.saved (share, estimated, higher is better; total: 1 − tokens.sent ÷ tokens.baseline): "),
+        "{page}"
+    );
+    let unknown = run(["catalog", "measures", "kept.hits"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""), "{}", unknown.stderr);
+}
+
 #[test]
 fn catalog_lists_everything_with_a_page() {
     let list = Prices::built_in();
@@ -76,6 +96,17 @@ fn catalog_lists_everything_with_a_page() {
         let page = run(["catalog", "layers", kind.name]).printed();
         assert!(page.starts_with(&format!("`{}`: ", kind.name)), "{page}");
         assert!(page.lines().count() > 8 && page.contains("```toml"), "{}: a page has an example", kind.name);
+    }
+    for group in GROUPS {
+        let page = words(&run(["catalog", "measures", group.name]).printed());
+        for column in group.metrics.iter().map(|metric| &metric.column) {
+            let line = format!("): {}", column.about);
+            assert!(page.contains(&*column.id) && page.contains(&words(&line)), "{}: {page}", column.id);
+        }
+    }
+    for meter in METERS {
+        let page = words(&run(["catalog", "meters", meter.name]).printed());
+        assert!(page.contains(&words(meter.about)) && page.contains(&words(meter.source)), "{page}");
     }
     for kind in FINDINGS {
         let page = run(["catalog", "findings", kind.id]).printed();

@@ -140,7 +140,11 @@ fn wrapped(begin: &str, text: &str) -> String {
 
 fn entry_page(kind: &CatalogKind, name: &str) -> Result<String, Failure> {
     let entries = (kind.entries)();
-    let unlisted = if kind.name == "prices" { entries::price(name) } else { None };
+    let unlisted = match kind.name {
+        "prices" => entries::price(name),
+        "measures" => entries::column(name),
+        _ => None,
+    };
     match entries.iter().find(|entry| entry.name == name).or(unlisted.as_ref()) {
         Some(entry) if entry.page.is_empty() => Ok(wrapped("", &format!("{}: {}", entry.name, entry.about))),
         Some(entry) => Ok(format!("{}\n", entry.page.trim_end())),

@@ -9,6 +9,7 @@ use recompact::findings::{FINDINGS, FindingKind};
 use recompact::guide::adapters::ADAPTERS;
 use recompact::llm::client::Purpose;
 use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
+use recompact::metrics::column::{Aggregation, Column, Direction};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
@@ -41,7 +42,8 @@ pub(super) fn meters() -> Vec<CatalogEntry> {
 }
 
 fn meter(page: &MeterDescription) -> CatalogEntry {
-    entry(page.name, page.about, wrapped("Used by: ", page.source))
+    let about = wrapped("", &format!("{}: {}", page.name, page.about));
+    entry(page.name, page.about, about + &wrapped("Used by: ", page.source))
 }
 
 /// Returns the manual page at the start of a source file: its `//!` lines, paragraphs rewrapped, examples unchanged.
@@ -153,17 +155,42 @@ pub(super) fn prompts() -> Vec<CatalogEntry> {
 }
 
 pub(super) fn measures() -> Vec<CatalogEntry> {
-    let columns = |group: &MetricGroup| {
-        let columns = group.metrics.iter().map(|metric| &metric.column);
-        columns
-            .map(|column| {
-                let estimated = if column.estimated { ", estimated" } else { "" };
-                let unit = format!("{:?}", column.unit).to_lowercase();
-                wrapped(&format!("{} ", column.id), &format!("({unit}{estimated}): {}", column.about))
-            })
-            .collect()
-    };
+    let columns = |group: &MetricGroup| group.metrics.iter().map(|metric| column_page(&metric.column)).collect();
     GROUPS.iter().map(|group| entry(group.name, group.about, columns(group))).collect()
+}
+
+/// Returns the entry of a column, whatever its group.
+pub(super) fn column(name: &str) -> Option<CatalogEntry> {
+    let mut all = GROUPS.iter().flat_map(|group| group.metrics).map(|metric| &metric.column);
+    all.find(|column| column.id == name).map(|column| entry(name, &column.about, column_page(column)))
+}
+
+/// What a column counts, after its unit, its better direction and how the values of several conversations become one.
+fn column_page(column: &Column) -> String {
+    let better = match column.better {
+        Direction::Lower => "lower is better",
+        Direction::Higher => "higher is better",
+        Direction::Neither => "",
+    };
+    let known =
+        [if column.estimated { "estimated" } else { "" }, better, if column.detail { "only in JSON and CSV" } else { "" }];
+    let known: String = known.iter().filter(|word| !word.is_empty()).map(|word| format!(", {word}")).collect();
+    let unit = format!("{:?}", column.unit).to_lowercase();
+    let about = format!("({unit}{known}; total: {}): {}", total(&column.combine), column.about);
+    wrapped(&format!("{} ", column.id), &about)
+}
+
+/// How the values of several conversations become one.
+fn total(combine: &Aggregation) -> String {
+    match combine {
+        Aggregation::Nothing => "none".to_owned(),
+        Aggregation::Sum => "sum".to_owned(),
+        Aggregation::Max => "maximum".to_owned(),
+        Aggregation::Mean => "mean".to_owned(),
+        Aggregation::Ratio { over, under } => format!("{over} ÷ {under}"),
+        Aggregation::Saving { over, under } => format!("1 − {over} ÷ {under}"),
+        Aggregation::Weighted { by } => format!("mean by {by}"),
+    }
 }
 
 pub(super) fn findings() -> Vec<CatalogEntry> {
