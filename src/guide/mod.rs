@@ -1,8 +1,8 @@
 //! The guide: one page a question. `recompact guide PAGE` prints a page; here each page is a module.
 //!
-//! A page is a Markdown file beside this one. The lists that follow from the code (columns, presets, layers, findings and
-//! others) lie between two comments in these files. A test compares them with the registries, and `RECOMPACT_BLESS=1 cargo test
-//! guide` writes them anew.
+//! A page is a Markdown file beside this one. The lists that follow from the code (presets, layers, findings and others) lie
+//! between two comments in these files. A test compares them with the registries, and `RECOMPACT_BLESS=1 cargo test guide` writes
+//! them anew. What `recompact catalog` prints is not repeated: such a list has the names.
 
 pub mod adapters;
 
@@ -42,8 +42,8 @@ pages![
     "The way through": start, screen, retention, cost, policies, sweep;
     "Answers": faq, glossary, bias;
     "Tasks": verdict, export, ci, audit, findings, formats, record, programs, python, summarizers, questions;
-    "Reference": measures, columns, layers, results, statistics, promises;
-    "Appendix": validation, tokens;
+    "Reference": measures, results, statistics, promises;
+    "Appendix": validation;
 ];
 
 /// The page with this name.

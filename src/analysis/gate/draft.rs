@@ -139,7 +139,7 @@ const TRANSCRIPTS: &str = "\
 # Files, folders or patterns, relative to this file. Every machine that runs the check needs the same transcripts.
 ";
 const LIMITS: &str = "\
-# What must hold over all these transcripts, for each policy. `recompact guide columns` says what each column counts.
+# What must hold over all these transcripts, for each policy. `recompact catalog measures COLUMN` says what a column counts.
 ";
 
 #[cfg(test)]

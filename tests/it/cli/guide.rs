@@ -66,9 +66,9 @@ fn every_file_is_a_page_and_every_page_is_listed_and_printed() {
 
 #[test]
 fn an_unknown_page_names_the_nearest() {
-    let ran = run(["guide", "colums"]);
+    let ran = run(["guide", "mesures"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("the guide has no page `colums`; did you mean `columns`? (known: start, "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the guide has no page `mesures`; did you mean `measures`? (known: start, "), "{}", ran.stderr);
 }
 
 #[test]

@@ -6,21 +6,22 @@ use std::path::{Path, PathBuf};
 use anstyle::RgbColor;
 use anstyle_svg::{Palette, Term};
 use recompact::engine::policy::PRESETS;
+use recompact::guide::PAGES;
 use recompact::report::{Invocation, Layout, Style, by_name};
 use recompact::results::saved::Results;
-use recompact::transcript::format::FORMATS;
 
-use super::guide::blocks::{Block, code, table};
+use super::guide::blocks::Block;
 use crate::support::program::{fixtures, run_in};
 
 /// The most lines that a visitor is expected to look through.
 const LONGEST: usize = 180;
+/// The most bytes of README and guide together.
+const MOST_BYTES: usize = 170_000;
 /// What the README's first command replays, and how.
 pub const FOLDER: &str = "fixtures/transcripts/claude-code";
 pub const OPTIONS: [&str; 2] = ["--window", "80k"];
 
-const BLOCKS: &[Block] =
-    &[Block { name: "output", make: output }, Block { name: "presets", make: presets }, Block { name: "formats", make: formats }];
+const BLOCKS: &[Block] = &[Block { name: "presets", make: presets }];
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -34,39 +35,17 @@ fn replayed(more: &[&str]) -> String {
     run_in(&root(), [&["replay", FOLDER], &OPTIONS[..], more].concat(), b"").printed()
 }
 
-/// The answer and the table of the first command.
-fn output() -> String {
-    let screen = replayed(&["--width", "92"]);
-    let (above, _) = screen.split_once("\nCheck before you trust it").expect("a screen");
-    format!("```text\n{above}```\n")
-}
-
-/// What each kind of evidence means, the best first.
-const EVIDENCE: [(&str, &str); 6] = [
-    (
-        "library",
-        "the program itself was asked: its requests are the same over our recordings, but for quirks that the preset names",
-    ),
-    ("live", "the whole program ran against a scripted model: its requests are the same, but for quirks that the preset names"),
-    ("code", "its source was read"),
-    ("documents", "the vendor's documentation"),
-    ("analyses", "descriptions by third parties"),
-    ("ours", "bounds, and an example"),
-];
-
+/// How many presets there are, and how many of them were compared with the program itself.
 fn presets() -> String {
-    let policies: Vec<_> = PRESETS.iter().map(|preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"))).collect();
-    let names = |evidence: &str| {
-        let of_kind = policies.iter().filter(|policy| policy.evidence.as_deref() == Some(evidence));
-        of_kind.map(|policy| code(&policy.name)).collect::<Vec<_>>()
-    };
-    let rows: Vec<_> = EVIDENCE.iter().map(|(evidence, means)| (names(evidence), *means)).collect();
-    assert_eq!(rows.iter().map(|(names, _)| names.len()).sum::<usize>(), PRESETS.len(), "a kind of evidence is missing");
-    table(["presets", "how we know them"], rows.into_iter().map(|(names, means)| [names.join(", "), means.to_owned()]))
-}
-
-fn formats() -> String {
-    table(["format", "what it reads"], FORMATS.iter().map(|format| [code(format.name), format.about.to_owned()]))
+    let evidence = PRESETS.iter().map(|preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}")).evidence);
+    let kinds: Vec<String> = evidence.flatten().collect();
+    let count = |names: &[&str]| kinds.iter().filter(|kind| names.contains(&kind.as_str())).count();
+    let (compared, own) = (count(&["library", "live"]), count(&["ours"]));
+    format!(
+        "{} presets are built in. {compared} of them send what the program itself sends, request by request, but for quirks that they name;\n\
+         {own} are ours; the others follow source, documentation or descriptions by third parties. They replay:\n",
+        PRESETS.len()
+    )
 }
 
 #[test]
@@ -80,7 +59,15 @@ fn readme_is_short_and_its_lists_are_current() {
     expect_current(&root().join("README.md"), &current);
 }
 
-/// The first command is what the pictures and the block show.
+/// A book that grows with every feature is read by no one: what a command prints is not printed in it again.
+#[test]
+fn readme_and_guide_are_short() {
+    let pages: usize = PAGES.iter().map(|page| page.source.len()).sum();
+    let bytes = readme().len() + pages;
+    assert!(bytes <= MOST_BYTES, "{bytes} bytes");
+}
+
+/// The first command is what the pictures show.
 #[test]
 fn readme_shows_what_its_first_command_prints() {
     let command = format!("cargo run --release -- replay {FOLDER} {}\n", OPTIONS.join(" "));

@@ -4,27 +4,21 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use recompact::analysis::export::{TARGETS, TargetFile};
-use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
+use recompact::analysis::export::{Target, targets};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
-use recompact::facts::extract::FactKind;
-use recompact::facts::references::{LENGTHS, MEASURED};
-use recompact::findings::{FINDINGS, FindingKind};
+use recompact::facts::references::MEASURED;
+use recompact::findings::{FINDINGS, Level};
 use recompact::llm::client::{Protocol, Purpose};
-use recompact::llm::prompt::{PROMPTS, prompt};
-use recompact::metrics::column::{Aggregation, Column, ColumnId, Direction};
-use recompact::metrics::metric::{GROUPS, MetricGroup};
-use recompact::metrics::prompt_cache::PROVIDERS;
+use recompact::llm::prompt::PROMPTS;
 use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, RECORDED};
+use recompact::transcript::format::FORMATS;
+use recompact::util::text::wrap;
 
 use super::{measures, surprise};
-use crate::support::program::{files, fixtures, run_in};
-
-/// A default value that is longer, such as a template, is left out.
-const LONGEST_DEFAULT: usize = 14;
+use crate::support::program::{files, fixtures, run, run_in};
 
 /// A generated block.
 pub struct Block {
@@ -36,20 +30,17 @@ pub struct Block {
 pub const BLOCKS: &[Block] = &[
     Block { name: "audited", make: audited },
     Block { name: "cache rules", make: measures::cache_rules },
-    Block { name: "columns", make: columns },
+    Block { name: "column", make: column_page },
     Block { name: "findings", make: findings },
-    Block { name: "forgotten", make: forgotten },
+    Block { name: "formats", make: formats },
     Block { name: "gate", make: failed_gate },
     Block { name: "harnesses", make: harnesses },
     Block { name: "layers", make: layers },
     Block { name: "meters", make: meters },
     Block { name: "presets", make: presets },
     Block { name: "prompts", make: prompts },
-    Block { name: "providers", make: providers },
     Block { name: "reports", make: reports },
-    Block { name: "scorers", make: scorers },
     Block { name: "screen", make: screen },
-    Block { name: "settings", make: settings },
     Block { name: "shortest prefixes", make: measures::shortest_prefixes },
     Block { name: "summarizers", make: summarizers },
     Block { name: "surprise bits", make: surprise::bits },
@@ -75,16 +66,14 @@ fn screen() -> String {
     format!("```text\n{}```\n", run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments, b"").printed())
 }
 
-/// What the recorded compaction of another audit lost.
-fn forgotten() -> String {
-    let arguments = ["audit", "fixtures/audit/forgetful", "--show", "compactions"];
-    format!("```text\n{}```\n", run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments, b"").printed())
-}
-
-/// The screen of the audit that the page runs.
+/// The screen of the audit that the page runs: the table, and what to change.
 fn audited() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    format!("```text\n{}```\n", run_in(here, ["audit", "fixtures/audit/damaged"], b"").printed())
+    let screen = run_in(here, ["audit", "fixtures/audit/damaged"], b"").printed();
+    let (above, rest) = screen.split_once("\nCheck before you trust it\n").expect("what to check");
+    let (_, rest) = rest.split_once("\nWhat to change\n").expect("what to change");
+    let (change, _) = rest.split_once("\nNext\n").expect("a screen");
+    format!("```text\n{above}\nWhat to change\n{change}```\n")
 }
 
 /// What the suite of the fixtures says when its policy keeps three results and not twelve.
@@ -101,8 +90,9 @@ fn failed_gate() -> String {
     assert!(policy.contains("keep_recent = 12"), "{policy}");
     fs::write(gate.join("policy.toml"), policy.replace("keep_recent = 12", "keep_recent = 3")).expect("the policy is written");
     let screen = run_in(&gate, ["check", "recompact.toml", "--width", "100"], b"").stdout;
-    let (rules, _) = screen.split_once("\nNext\n").expect("a screen");
-    format!("```text\n{rules}```\n")
+    // The second rule says the same of the tolerance.
+    let (rules, _) = screen.split_once("recompact.toml:17").expect("two rules");
+    format!("```text\n{rules}…\n```\n")
 }
 
 pub fn table<'a>(head: impl AsRef<[&'a str]>, rows: impl IntoIterator<Item = impl AsRef<[String]>>) -> String {
@@ -128,89 +118,38 @@ pub fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// The bits of every kind and length.
+/// The factors of the bits that a use weighs.
 fn worth() -> String {
-    let head: Vec<&str> = std::iter::once("bits").chain(LENGTHS.iter().map(|(name, _)| *name)).collect();
-    let row = |kind: FactKind| {
-        let bits = (0..LENGTHS.len()).map(|length| format!("{:.0}", MEASURED.of([kind as usize, length])));
-        std::iter::once(kind.name().to_owned()).chain(bits).collect::<Vec<_>>()
+    let of = |by: &str| {
+        let groups: Vec<_> = MEASURED.groups().filter(|(of, ..)| *of == by).collect();
+        let names: Vec<&str> = std::iter::once(by).chain(groups.iter().map(|(_, name, _)| *name)).collect();
+        let factors = groups.iter().map(|(.., factor)| factor.to_string());
+        table(names, [std::iter::once("factor".to_owned()).chain(factors).collect::<Vec<_>>()])
     };
-    table(head, FactKind::ALL.map(row))
+    format!("{}\n{}", of("kind"), of("length"))
 }
 
-fn columns() -> String {
-    GROUPS.iter().map(of_group).collect::<Vec<_>>().join("\n")
-}
-
-fn of_group(group: &MetricGroup) -> String {
-    let row = |column: &Column| {
-        let marks = format!("{}{}", if column.estimated { " ~" } else { "" }, if column.detail { " *" } else { "" });
-        [
-            code(&column.id) + &marks,
-            format!("{:?}", column.unit).to_lowercase(),
-            match column.better {
-                Direction::Lower => "lower",
-                Direction::Higher => "higher",
-                Direction::Neither => "",
-            }
-            .to_owned(),
-            total(&column.combine),
-            column.about.clone().into_owned(),
-        ]
-    };
-    let head = ["column", "unit", "better", "total", "what it counts"];
-    format!(
-        "## Metric `{}`\n\n{}.\n\n{}",
-        group.name,
-        capitalised(group.about),
-        table(head, group.metrics.iter().map(|metric| row(&metric.column)))
-    )
-}
-
-fn capitalised(text: &str) -> String {
-    let first = text.chars().next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    first + text.trim_end_matches('.').get(1..).unwrap_or_default()
-}
-
-fn total(combine: &Aggregation) -> String {
-    let share = |over: &ColumnId, under: &ColumnId| format!("`{over}` ÷ `{under}`");
-    match combine {
-        Aggregation::Nothing => "none".to_owned(),
-        Aggregation::Sum => "sum".to_owned(),
-        Aggregation::Max => "maximum".to_owned(),
-        Aggregation::Mean => "mean".to_owned(),
-        Aggregation::Ratio { over, under } => share(over, under),
-        Aggregation::Saving { over, under } => format!("1 − {}", share(over, under)),
-        Aggregation::Weighted { by } => format!("mean by `{by}`"),
-    }
-}
-
+/// Names of all kinds of findings, by where they are found and by level; `recompact catalog findings` says what each means.
 fn findings() -> String {
-    let (replays, files): (Vec<&FindingKind>, Vec<&FindingKind>) = FINDINGS.iter().partition(|kind| kind.detect.is_some());
-    let list = |kinds: Vec<&FindingKind>| {
-        let row = |kind: &FindingKind| [code(kind.id), kind.level.name().to_owned(), kind.about()];
-        table(["finding", "level", "what is wrong"], kinds.into_iter().map(row))
+    let levels = [Level::Error, Level::Warning, Level::Note];
+    let names = |in_replay: bool, level: Level| {
+        let kinds = FINDINGS.iter().filter(|kind| kind.detect.is_some() == in_replay && kind.level == level);
+        kinds.map(|kind| code(kind.id)).collect::<Vec<_>>().join(", ")
     };
-    let (of_replays, of_files) = (replays.len(), files.len());
-    format!(
-        "{of_replays} kinds are found in replays:\n\n{}\n{of_files} kinds are found in files, by `recompact audit`:\n\n{}",
-        list(replays),
-        list(files)
-    )
+    let rows = levels.map(|level| [level.name().to_owned(), names(true, level), names(false, level)]);
+    table(["level", "in replays", "only in files, by `recompact audit`"], rows)
 }
 
-/// What `recompact export-settings` writes, and what it does not.
+/// How many forms of configuration `recompact export-settings` writes, and those that it cannot write.
 fn harnesses() -> String {
-    let row = |file: &TargetFile| {
-        let target = file.target();
-        let settings: Vec<String> = target.settings().iter().map(|setting| code(setting)).collect();
-        let written = match &target.unavailable {
-            None => settings.join(", "),
-            Some(why) => format!("nothing: {why}"),
-        };
-        [code(&target.harness), code(&target.name), written]
-    };
-    table(["harness", "form", "settings that it has"], TARGETS.iter().map(row))
+    let (without, written): (Vec<&Target>, Vec<&Target>) = targets().iter().partition(|target| target.unavailable.is_some());
+    let without = without.iter().map(|target| code(&target.name)).collect::<Vec<_>>().join(" and ");
+    let (count, command) = (written.len(), "recompact export-settings");
+    wrap(
+        "",
+        &format!("`{command}` lists {count} forms. Of {without} there is none: `recompact catalog harnesses` says why."),
+        100,
+    )
 }
 
 fn layers() -> String {
@@ -220,73 +159,56 @@ fn layers() -> String {
 }
 
 fn meters() -> String {
-    let rows = METERS.iter().chain([&RECORDED]).map(|meter| [code(meter.name), meter.about.to_owned()]);
-    table(["meter", "what it computes"], rows)
+    names(METERS.iter().chain([&RECORDED]).map(|meter| meter.name))
 }
 
+/// What each kind of evidence means, the best first.
+const EVIDENCE: [(&str, &str); 6] = [
+    ("library", "a test asks the program itself: its requests are the same over our recordings ([validation])"),
+    ("live", "a test runs the whole program with a scripted model: its requests are the same"),
+    ("code", "we read its source"),
+    ("documents", "the vendor's documentation"),
+    ("analyses", "descriptions by third parties"),
+    ("ours", "bounds, and an example"),
+];
+
+/// How many presets are known in which way; `recompact catalog policies` says it of each.
 fn presets() -> String {
-    let rows = PRESETS.iter().map(|preset| {
-        let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
-        [code(preset.name), policy.about, policy.evidence.unwrap_or_default()]
-    });
-    table(["preset", "what it replays", "evidence"], rows)
+    let evidence: Vec<_> =
+        PRESETS.iter().map(|preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}")).evidence).collect();
+    let count = |name: &str| evidence.iter().filter(|evidence| evidence.as_deref() == Some(name)).count();
+    assert_eq!(EVIDENCE.iter().map(|(name, _)| count(name)).sum::<usize>(), PRESETS.len(), "a kind of evidence is missing");
+    let cells = EVIDENCE.map(|(name, means)| [code(name), means.to_owned(), count(name).to_string()]);
+    // The name of a page is a link.
+    table(["evidence", "how we know the numbers", "presets"], cells).replace("\\[validation]", "[validation]")
+}
+
+fn formats() -> String {
+    names(FORMATS.iter().map(|format| format.name))
+}
+
+/// A list of names, in lines of a page.
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    wrap("", &names.map(code).collect::<Vec<_>>().join(", "), 100)
+}
+
+/// A page that `recompact catalog` prints, as a sample.
+fn catalog(kind: &str, name: &str) -> String {
+    let printed = run(["catalog", kind, name]).printed();
+    format!("```text\n{printed}```\n")
+}
+
+fn column_page() -> String {
+    catalog("measures", "kept.chance")
 }
 
 fn prompts() -> String {
-    let about = |name| prompt(name).map(|prompt| prompt.about.clone()).unwrap_or_default();
-    table(["prompt", "what it asks for"], PROMPTS.iter().map(|kind| [code(kind.name), about(kind.name)]))
-}
-
-fn providers() -> String {
-    let rows = PROVIDERS.iter().map(|provider| [code(provider.name), provider.about.to_owned(), provider.source.to_owned()]);
-    table(["provider", "rules", "source"], rows)
+    names(PROMPTS.iter().map(|prompt| prompt.name))
 }
 
 fn reports() -> String {
-    let rows = REPORTS.iter().map(|report| [code(report.name), report.about.to_owned()]);
-    table(["report", "what it is for"], rows)
-}
-
-fn settings() -> String {
-    let of_kinds = LAYERS.iter().map(|kind| (code(kind.name), own_settings(kind)));
-    let all = of_kinds.chain([("every layer".to_owned(), common_settings())]);
-    // What an earlier layer has, too, is said once.
-    let mut said: Vec<(String, String, String)> = Vec::new();
-    let tables = all.filter(|(_, settings)| !settings.is_empty()).map(|(name, settings)| {
-        let (mut rows, mut earlier) = (Vec::new(), Vec::new());
-        for [setting, kind, default, meaning] in settings.iter().map(in_short) {
-            match said.iter().find(|(other, text, _)| *other == setting && *text == meaning) {
-                Some((.., layer)) => earlier.push(format!("{setting} ({layer})")),
-                None => {
-                    said.push((setting.clone(), meaning.clone(), name.clone()));
-                    rows.push([setting, kind, default, meaning]);
-                }
-            }
-        }
-        let title = if name.starts_with('`') { format!("The layer {name}") } else { "Every layer".to_owned() };
-        let others = if earlier.is_empty() {
-            String::new()
-        } else {
-            format!("\nAs for the layer in parentheses: {}.\n", earlier.join(", "))
-        };
-        format!("## {title}\n\n{}{others}", table(["setting", "type", "default", "meaning"], rows))
-    });
-    tables.collect::<Vec<_>>().join("\n")
-}
-
-/// A setting in a line: the first sentence of what it does, and the names of its values. `recompact catalog layers` says more.
-fn in_short(setting: &SettingDescription) -> [String; 4] {
-    let first = setting.about.split_once(". ").map_or(setting.about.as_str(), |(first, _)| first).trim_end_matches('.');
-    let values: Vec<String> = setting.choices.iter().map(|choice| choice.value.replace('"', "")).collect();
-    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
-    let unit = setting.unit.as_ref().map(|unit| format!(", {unit}")).unwrap_or_default();
-    let default = setting.default.as_ref().filter(|default| default.chars().count() <= LONGEST_DEFAULT);
-    [
-        code(&setting.name),
-        format!("{}{unit}", setting.kind),
-        default.map(|default| code(default)).unwrap_or_default(),
-        format!("{first}{values}"),
-    ]
+    let rows = REPORTS.iter().map(|report| writing((report.name, "", report.about)));
+    table(["report", "what it is"], rows.map(|[name, _, about]| [name, about]))
 }
 
 fn summarizers() -> String {
@@ -295,14 +217,13 @@ fn summarizers() -> String {
     table(["summarizer", "how it is written", "what it is"], rows)
 }
 
-fn scorers() -> String {
-    table(["protocol", "how it is written", "what it is"], Purpose::Score.protocols().map(parts).map(writing))
-}
-
 fn parts(protocol: &Protocol) -> (&'static str, &'static str, &'static str) {
     (protocol.name, protocol.argument, protocol.about)
 }
 
+/// How something is written, and the first clause of what it is; `recompact catalog` says the rest.
 fn writing((name, argument, about): (&str, &str, &str)) -> [String; 3] {
-    [code(name), code(&format!("{name}{argument}")), about.split_whitespace().collect::<Vec<_>>().join(" ")]
+    let words = about.split_whitespace().collect::<Vec<_>>().join(" ");
+    let clause = words.split([',', ':', ';']).next().unwrap_or_default();
+    [code(name), code(&format!("{name}{argument}")), clause.to_owned()]
 }

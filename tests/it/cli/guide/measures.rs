@@ -29,11 +29,16 @@ pub fn ten_lines() -> String {
             content => content.as_array().expect("blocks").iter().map(shown).collect(),
         };
         let characters: Vec<String> = blocks.iter().map(|block| block.chars().count().to_string()).collect();
-        let blocks: Vec<String> = blocks.iter().map(|block| code(&block.replace('\n', " ⏎ "))).collect();
+        let blocks: Vec<String> = blocks.iter().map(|block| code(&shortened(&block.replace('\n', " ⏎ ")))).collect();
         [(at + 1).to_string(), message["role"].as_str().expect("a role").to_owned(), blocks.join("<br>"), characters.join(" + ")]
     });
     // The line breaks of a cell are elements.
     table(["line", "who", "what", "characters"], rows).replace("\\<br>", "<br>")
+}
+
+/// A block without the words that only make it long.
+fn shortened(block: &str) -> String {
+    block.split_once(" and so on").map_or(block.to_owned(), |(begin, _)| format!("{begin} …"))
 }
 
 /// What a model reads of a block: the name and the compact JSON of a call, the text of a result.
@@ -72,17 +77,33 @@ pub fn shortest_prefixes() -> String {
     for name in list.names() {
         by_tokens.entry(list.quote(Some(name), None).min_tokens).or_default().push(code(name));
     }
+    assert!(by_tokens.remove(&1024).is_some(), "the usual one");
     let rows = by_tokens.into_iter().map(|(tokens, names)| [tokens.to_string(), names.join(", ")]);
-    table(["tokens", "models of the project's own list"], rows)
+    table(["tokens", "models"], rows)
 }
 
-/// A row of the page: policy, column, what is worked out, the value in words of the page.
+/// In place of a policy: that of the row above.
+const ABOVE: &str = "″";
+
+/// A row for each column that the page works out: policy, column, what is worked out, the value in words of the page. Columns with
+/// one value share a row of the page.
 fn worked() -> Vec<[String; 4]> {
     let source = page("measures").expect("the page").source;
     let rows = source.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let cells = rows.map(|row| row.split(" | ").map(str::to_owned).collect::<Vec<_>>());
-    let worked = cells.filter(|cells| cells.len() == 4 && cells[0].starts_with('`') && cells[1].starts_with('`'));
-    worked.map(|cells| cells.try_into().expect("four cells")).collect()
+    let is_worked =
+        |cells: &Vec<String>| cells.len() == 4 && (cells[0] == ABOVE || cells[0].starts_with('`')) && cells[1].starts_with('`');
+    let mut worked: Vec<Vec<String>> = cells.filter(is_worked).collect();
+    for at in 1..worked.len() {
+        if worked[at][0] == ABOVE {
+            worked[at][0] = worked[at - 1][0].clone();
+        }
+    }
+    let of_column = |cells: &[String], column: &str| [cells[0].clone(), column.to_owned(), cells[2].clone(), cells[3].clone()];
+    worked
+        .into_iter()
+        .flat_map(|cells| cells[1].split(", ").map(|column| of_column(&cells, column)).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Computes an expression of numbers, + − × ÷ and parentheses.

@@ -77,9 +77,9 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 #[test]
-fn the_page_has_ten_questions_with_answers() {
+fn the_page_has_questions_with_answers() {
     let questions = parts().1;
-    assert_eq!(questions.len(), 10);
+    assert_eq!(questions.len(), 2);
     for (at, question) in questions.iter().enumerate() {
         assert!(question.title.starts_with(&format!("{}. ", at + 1)) && question.title.ends_with('?'), "{}", question.title);
         assert!(!question.answer.trim().is_empty(), "{}", question.title);

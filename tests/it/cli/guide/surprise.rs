@@ -21,9 +21,13 @@ fn size(model: &str) -> &str {
 }
 
 /// A row for each group of some groupings, and some columns for each model.
-fn groups<const N: usize>(groupings: &[Grouping], columns: [&str; N], cells: impl Fn(&BitsGroup) -> [String; N]) -> String {
-    let models: &[SurpriseResults] = &*RESULTS;
-    let of_models = MODELS.iter().flat_map(|model| columns.map(|column| format!("{column}, {}", size(model))));
+fn groups<const N: usize>(
+    models: &[SurpriseResults],
+    groupings: &[Grouping],
+    columns: [&str; N],
+    cells: impl Fn(&BitsGroup) -> [String; N],
+) -> String {
+    let of_models = MODELS[..models.len()].iter().flat_map(|model| columns.map(|column| format!("{column}, {}", size(model))));
     let head: Vec<String> = ["", "uses", "sessions"].map(str::to_owned).into_iter().chain(of_models).collect();
     let mut rows: Vec<Vec<String>> = Vec::new();
     for by in groupings {
@@ -39,17 +43,34 @@ fn groups<const N: usize>(groupings: &[Grouping], columns: [&str; N], cells: imp
 }
 
 pub fn prediction() -> String {
-    let by = [Grouping::All, Grouping::Policy, Grouping::Repository, Grouping::Agent];
-    groups(&by, ["AUC", "ranks"], |group| [group.auc, group.rank_correlation].map(|number| shown(number, 2)))
+    let columns = ["AUC", "ranks"];
+    let cells = |group: &BitsGroup| [group.auc, group.rank_correlation].map(|number| shown(number, 2));
+    let all = groups(&RESULTS[..], &[Grouping::All, Grouping::Agent], columns, cells);
+    all + &range_of("policies", Grouping::Policy) + &range_of("repositories", Grouping::Repository)
 }
 
+/// A row with the lowest and the highest value of the groups of a kind.
+fn range_of(names: &str, by: Grouping) -> String {
+    let of_models = RESULTS.iter().map(|model| model.by(by).collect::<Vec<_>>()).collect::<Vec<_>>();
+    let range = |groups: &[&BitsGroup], of: fn(&BitsGroup) -> Estimate| {
+        let values = || groups.iter().filter_map(|group| of(group).value);
+        assert_eq!(values().count(), groups.len(), "every group has a value");
+        format!("{:.2} to {:.2}", values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let ranges =
+        of_models.iter().flat_map(|groups| [range(groups, |group| group.auc), range(groups, |group| group.rank_correlation)]);
+    let uses = || of_models[0].iter().map(|group| group.uses);
+    let (least, most) = (uses().min().unwrap_or(0), uses().max().unwrap_or(0));
+    let uses = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let name = format!("each of {} {names}", of_models[0].len());
+    let cells: Vec<String> = [name, uses, String::new()].into_iter().chain(ranges).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The bits of the smaller model, from which the weights are.
 pub fn bits() -> String {
-    let by = [Grouping::Outcome, Grouping::Kind, Grouping::Shared];
-    groups(&by, ["lost", "guessed"], |group| {
-        let lost = if group.gone > 0 { group.lost } else { group.lost_in_context };
-        let guessed = group.guessed.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        [shown(lost, 1), guessed]
-    })
+    let by = [Grouping::Outcome, Grouping::Kind];
+    groups(&RESULTS[..1], &by, ["lost"], |group| [shown(if group.gone > 0 { group.lost } else { group.lost_in_context }, 1)])
 }
 
 pub fn controls() -> String {
