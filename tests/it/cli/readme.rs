@@ -16,7 +16,7 @@ use crate::support::program::{fixtures, run_in};
 /// The most lines that a visitor is expected to look through.
 const LONGEST: usize = 180;
 /// The most bytes of README and guide together.
-const MOST_BYTES: usize = 170_000;
+const MOST_BYTES: usize = 170 << 10;
 /// What the README's first command replays, and how.
 pub const FOLDER: &str = "fixtures/transcripts/claude-code";
 pub const OPTIONS: [&str; 2] = ["--window", "80k"];

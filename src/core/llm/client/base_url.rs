@@ -17,7 +17,7 @@ pub(in crate::llm) struct BaseUrl {
 }
 
 impl BaseUrl {
-    pub fn parse(written: &str) -> Result<Self, String> {
+    pub(in crate::llm) fn parse(written: &str) -> Result<Self, String> {
         let hint = "a base URL begins with http:// or https:// and a host, as http://127.0.0.1:8080/v1";
         let uri: Uri = written.parse().map_err(|_| hint.to_owned())?;
         let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
