@@ -13,7 +13,7 @@ use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
 use crate::metrics::cost::outputs;
 use crate::metrics::prices::{Bill, CallBill, Ledger, Prices, call_bills};
-use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin, RecordedEdit, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Identity, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
 
 pub use loss::{CompactionLoss, LostFact, NAMED};
@@ -28,6 +28,8 @@ pub struct Inspection {
     pub transcript: String,
     pub conversation: String,
     pub format: &'static str,
+    /// Who held it, as the record says.
+    pub identity: Identity,
     pub models: Vec<String>,
     /// Recorded model responses.
     pub calls: usize,
@@ -185,6 +187,7 @@ impl Inspection {
             transcript: transcript.to_owned(),
             conversation: conversation.name.clone(),
             format: conversation.format,
+            identity: conversation.identity.clone(),
             models: models(conversation),
             calls: conversation.calls.len(),
             messages: conversation.messages.len(),

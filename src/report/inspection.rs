@@ -1,5 +1,6 @@
 //! Inspections as a document.
 
+mod families;
 mod losses;
 mod meters;
 mod screen;
@@ -40,7 +41,7 @@ impl Document for Inspections {
     const CSV: Option<fn(&Self) -> Vec<u8>> = Some(|inspections| csv_lines(&inspections.conversations));
 
     const SECTIONS: &'static [Section<Self>] = &[
-        Section::new("conversations", "conversations, the largest first", |all, _| vec![overview(&all.conversations)]),
+        Section::new("conversations", "conversations, the largest family first", |all, _| vec![overview(&all.conversations)]),
         Section::new("kinds", "tokens by kind of content", |all, _| vec![kinds(&all.conversations)]),
         Section::new("usage", "recorded usage and its cost", |all, _| vec![usage::usage(&all.conversations)]),
         Section::new("results", "the largest tool results", |all, _| vec![results(&all.conversations)]),
@@ -82,14 +83,13 @@ fn cut(mut rows: Vec<Vec<String>>, item: &str) -> (Vec<Vec<String>>, Vec<String>
 }
 
 fn overview(inspections: &[Inspection]) -> TableModel {
-    let mut by_size: Vec<_> = inspections.iter().collect();
-    by_size.sort_by_key(|inspection| std::cmp::Reverse(inspection.tokens.total));
     let folder = folder(inspections);
-    let row = |inspection: &&Inspection| {
+    let row = |member: &families::Member| {
+        let (inspection, [transcript, conversation]) = (member.inspection, member.names(folder, usize::MAX));
         vec![
-            inspection.transcript[folder.len()..].to_owned(),
-            inspection.conversation.clone(),
-            inspection.format.to_owned(),
+            transcript,
+            conversation,
+            families::agent(inspection),
             number(inspection.calls),
             number(inspection.messages),
             number(inspection.tool_uses),
@@ -99,17 +99,18 @@ fn overview(inspections: &[Inspection]) -> TableModel {
             spark::line(&inspection.growth, GROWTH),
         ]
     };
-    let (rows, mut footnotes) = cut(by_size.iter().map(row).collect(), "conversation");
+    let (rows, mut footnotes) = cut(families::by_family(inspections).iter().map(row).collect(), "conversation");
     footnotes.extend(left_out(folder));
     footnotes.push(
         "~ estimated: the text of all messages, as if nothing had been compacted; growth: the size of each call's request"
             .to_owned(),
     );
     let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
-    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("format")];
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("agent")];
     headers.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(ColumnHeader::numbers));
     headers.push(ColumnHeader::prose("growth"));
-    let title = format!("{}, {}", plural(transcripts.len(), "transcript"), plural(inspections.len(), "conversation"));
+    let (transcripts, conversations) = (plural(transcripts.len(), "transcript"), plural(inspections.len(), "conversation"));
+    let title = format!("{transcripts}, {conversations}{}", families::sub_agents(inspections));
     TableModel { title, subject: String::new(), headers, rows, footnotes }
 }
 
@@ -209,6 +210,11 @@ fn csv_lines(inspections: &[Inspection]) -> Vec<u8> {
         transcript: String,
         conversation: String,
         format: &'a str,
+        agent: String,
+        version: String,
+        session: String,
+        parent: String,
+        start: String,
         models: String,
         calls: usize,
         messages: usize,
@@ -237,11 +243,17 @@ fn csv_lines(inspections: &[Inspection]) -> Vec<u8> {
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for inspection in inspections {
-        let (tokens, usage) = (&inspection.tokens, &inspection.recorded_usage);
+        let (tokens, usage, identity) = (&inspection.tokens, &inspection.recorded_usage, &inspection.identity);
+        let text = |text: &Option<String>| csv::text(text.as_deref().unwrap_or_default());
         let row = CsvRow {
             transcript: csv::text(&inspection.transcript),
             conversation: csv::text(&inspection.conversation),
             format: inspection.format,
+            agent: text(&identity.agent),
+            version: text(&identity.version),
+            session: text(&identity.session),
+            parent: text(&identity.parent),
+            start: text(&identity.start),
             models: csv::text(&inspection.models.join(" ")),
             calls: inspection.calls,
             messages: inspection.messages,

@@ -7,6 +7,7 @@
 
 mod block;
 mod builder;
+mod identity;
 mod source_files;
 mod usage;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use block::{Block, BlockKind, Origin, text_wire};
 pub use builder::ConversationBuilder;
+pub use identity::{FORK, Identity, SUBAGENT};
 pub use source_files::SourceFile;
 pub use usage::{Iteration, Service, Usage};
 
@@ -176,6 +178,8 @@ pub struct Conversation {
     pub name: String,
     /// Id of the format from which it was read.
     pub format: &'static str,
+    /// Who held it.
+    pub identity: Identity,
     /// All blocks; [`BlockId`] is an index into them.
     pub blocks: Vec<Block>,
     /// All messages, as if nothing had been compacted (*unrolled*).

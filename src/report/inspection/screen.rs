@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::families::{Member, agent, by_family, sub_agents};
 use super::{GROWTH, Inspection, Inspections, folder, number, tokens};
 use crate::analysis::inspect::RecordedUsage;
 use crate::metrics::column::Unit;
@@ -34,8 +35,8 @@ fn scope(all: &[Inspection]) -> Prose {
     all.iter().for_each(|inspection| *formats.entry(inspection.format).or_default() += 1);
     let formats = formats.iter().map(|(format, count)| format!("{format} {count}")).collect::<Vec<_>>().join(", ");
     let calls = number(all.iter().map(|inspection| inspection.calls).sum());
-    let conversations = plural(all.len(), "conversation");
-    Prose::new(format!("{conversations} of {}, {calls} calls ({formats})", plural(transcripts.len(), "transcript")))
+    let (conversations, transcripts) = (plural(all.len(), "conversation"), plural(transcripts.len(), "transcript"));
+    Prose::new(format!("{conversations} of {transcripts}{}, {calls} calls ({formats})", sub_agents(all)))
 }
 
 /// What most of the tokens are.
@@ -114,18 +115,17 @@ fn leaves_out(all: &[Inspection]) -> &'static str {
     }
 }
 
-/// The largest conversations.
+/// The conversations of the largest families.
 fn largest(all: &[Inspection]) -> TableModel {
-    let mut by_size: Vec<&Inspection> = all.iter().collect();
-    by_size.sort_by_key(|inspection| std::cmp::Reverse(inspection.tokens.total));
     let folder = folder(all);
-    let row = |inspection: &&Inspection| {
+    let row = |member: &Member| {
+        let (inspection, [transcript, conversation]) = (member.inspection, member.names(folder, LONGEST_NAME));
         let usage = &inspection.recorded_usage;
         let peak = (usage.peak_request > 0).then_some(usage.peak_request as f64);
         vec![
-            cut_path(&inspection.transcript[folder.len()..], LONGEST_NAME),
-            cut_path(&inspection.conversation, LONGEST_NAME),
-            inspection.format.to_owned(),
+            transcript,
+            conversation,
+            agent(inspection),
             number(inspection.calls),
             tokens(inspection.tokens.total),
             number_format::value(Unit::Tokens, peak),
@@ -134,14 +134,14 @@ fn largest(all: &[Inspection]) -> TableModel {
             spark::line(&inspection.growth, GROWTH),
         ]
     };
-    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("format")];
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("agent")];
     headers.extend(["calls", "~tokens", "largest request", "compactions", "list price"].map(ColumnHeader::numbers));
     headers.push(ColumnHeader::prose("growth"));
     let mut footnotes = left_out(folder);
     if all.len() > SHOWN {
-        footnotes.insert(0, format!("the {SHOWN} largest of {}", plural(all.len(), "conversation")));
+        footnotes.insert(0, format!("{SHOWN} of {}, the largest families first", plural(all.len(), "conversation")));
     }
-    let rows = by_size.iter().take(SHOWN).map(row).collect();
+    let rows = by_family(all).iter().take(SHOWN).map(row).collect();
     TableModel { title: "Conversations".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::usage::MAX_TOKENS;
 use super::{
-    Block, BlockId, BlockKind, Call, Compaction, Conversation, Message, Origin, PairId, SourceFile, Thinking, ToolPair, Usage,
-    text_wire,
+    Block, BlockId, BlockKind, Call, Compaction, Conversation, Identity, Message, Origin, PairId, SourceFile, Thinking, ToolPair,
+    Usage, text_wire,
 };
 
 /// Builds a conversation message by message. Readers add blocks; the builder derives kinds and tool pairs from the wire form.
@@ -24,6 +24,7 @@ impl ConversationBuilder {
         let conversation = Conversation {
             name: name.into(),
             format,
+            identity: Identity::default(),
             blocks: Vec::new(),
             messages: Vec::new(),
             calls: Vec::new(),
@@ -54,6 +55,11 @@ impl ConversationBuilder {
     /// Sets the context window. If the record names several, the largest counts.
     pub fn set_window(&mut self, tokens: u64) {
         self.conversation.window = self.conversation.window.max(Some(tokens));
+    }
+
+    /// Sets who held the conversation.
+    pub fn set_identity(&mut self, identity: Identity) {
+        self.conversation.identity = identity;
     }
 
     /// Sets the working directory of the session. The first one that the record names counts.

@@ -13,7 +13,7 @@ use super::notes::Notes;
 use super::timeline::Timeline;
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
-use crate::transcript::conversation::{Call, Conversation, Origin, text_wire};
+use crate::transcript::conversation::{Call, Conversation, Identity, Origin, text_wire};
 
 /// The id of the format.
 const NAME: &str = "atif";
@@ -58,28 +58,45 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
     if document.field("continued_trajectory_ref").is_some_and(|other| other.get() != "null") {
         notes.lines.push(Note::info(1, "the session goes on in another file, which is a transcript of its own"));
     }
-    let model = field("agent", &mut notes)["model_name"].as_str().map(str::to_owned);
+    let agent = field("agent", &mut notes);
+    let identity = identity(&agent, document.text("session_id"));
+    let model = agent["model_name"].as_str();
     let mut steps = Vec::new();
     for (line, raw) in &document.messages {
         let values = jsonl::values(*line, raw.get().as_bytes(), &mut notes.lines);
         steps.extend(values.into_iter().map(|step: Value| (*line, step)));
     }
     let mut conversations = Vec::new();
-    conversations.extend(conversation("main".to_owned(), model.as_deref(), &steps, &mut notes));
+    conversations.extend(conversation("main".to_owned(), identity.clone(), model, &steps, &mut notes));
     let others = field("subagent_trajectories", &mut notes);
     for (n, other) in others.as_array().into_iter().flatten().enumerate() {
         let id = ["trajectory_id", "session_id"].iter().find_map(|key| other[*key].as_str());
         // `~2` marks another branch of a conversation.
         let name = format!("agent-{}-{}", n + 1, id.unwrap_or_default().replace('~', "-"));
         let steps: Vec<_> = other["steps"].as_array().into_iter().flatten().map(|step| (1, step.clone())).collect();
-        let model = other["agent"]["model_name"].as_str();
-        conversations.extend(conversation(name.trim_end_matches('-').to_owned(), model, &steps, &mut notes));
+        let agent = &other["agent"];
+        let identity = self::identity(agent, id.map(str::to_owned)).started_by(identity.session.clone());
+        let name = name.trim_end_matches('-').to_owned();
+        conversations.extend(conversation(name, identity, agent["model_name"].as_str(), &steps, &mut notes));
     }
     Reading { conversations, notes: notes.finish() }
 }
 
-fn conversation(name: String, model: Option<&str>, steps: &[(u32, Value)], notes: &mut Notes) -> Option<Conversation> {
+/// Converts the `agent` of a trajectory. harbor writes `unknown` for a version that it does not know.
+fn identity(agent: &Value, session: Option<String>) -> Identity {
+    let [agent, version] = ["name", "version"].map(|key| agent[key].as_str().map(str::to_owned));
+    Identity { agent, version: version.filter(|version| version != "unknown"), session, ..Identity::default() }
+}
+
+fn conversation(
+    name: String,
+    identity: Identity,
+    model: Option<&str>,
+    steps: &[(u32, Value)],
+    notes: &mut Notes,
+) -> Option<Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
+    timeline.builder.set_identity(identity);
     for (i, (line, step)) in steps.iter().enumerate() {
         let at = Stamp::parsed(*line, step["timestamp"].as_str());
         timeline.begin(i, at);

@@ -12,7 +12,7 @@ use super::notes::Notes;
 use super::timeline::Timeline;
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl};
-use crate::transcript::conversation::{Call, Origin, text_wire};
+use crate::transcript::conversation::{Call, Identity, Origin, text_wire};
 
 /// The id of the format.
 const NAME: &str = "cline";
@@ -63,7 +63,9 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
     for (line, raw) in &document.messages {
         messages.extend(jsonl::values(*line, raw.get().as_bytes(), &mut notes.lines).into_iter().map(|message| (*line, message)));
     }
+    let session = document.text("sessionId");
     let mut timeline = Timeline::new("main", NAME, NO_RESULT, &mut notes);
+    timeline.builder.set_identity(Identity { session, ..Identity::of(NAME) });
     if let Some(prompt) = prompt.iter().flatten().find_map(Value::as_str) {
         timeline.builder.set_system(prompt);
     }

@@ -16,7 +16,7 @@ use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
-use crate::transcript::conversation::{Call, Origin, Role, text_wire};
+use crate::transcript::conversation::{Call, Identity, Origin, Role, text_wire};
 
 /// The id of the format.
 const NAME: &str = "copilot-cli";
@@ -99,6 +99,7 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
         events.extend(jsonl::values(line, json, &mut notes.lines).into_iter().map(|event| (line, event)));
     }
     let mut timeline = Timeline::new("main", NAME, NO_RESULT, &mut notes);
+    timeline.builder.set_identity(Identity::of(NAME));
     let mut open: Option<Open> = None;
     let mut output = 0_u64;
     for (i, (line, event)) in events.iter().enumerate() {
@@ -134,6 +135,8 @@ fn read_event(i: usize, event: &Event, at: Stamp, timeline: &mut Timeline) {
     let data = &event.data;
     match event.r#type.as_str() {
         "session.start" => {
+            let [session, version] = ["sessionId", "copilotVersion"].map(|key| text(data, key).map(str::to_owned));
+            timeline.builder.set_identity(Identity { version, session, ..Identity::of(NAME) });
             if let Some(folder) = data.pointer("/context/cwd").and_then(Value::as_str) {
                 timeline.builder.set_project(folder);
             }

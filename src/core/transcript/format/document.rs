@@ -25,6 +25,11 @@ impl<'a> Document<'a> {
         self.fields.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
+    /// Returns a field that is a text.
+    pub fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.field(key)?.get()).ok()
+    }
+
     /// Returns a note about where the document breaks off; `None` if it is whole.
     pub fn note(&self) -> Option<Note> {
         let error = self.broken.as_ref()?;

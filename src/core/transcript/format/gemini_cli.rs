@@ -56,10 +56,10 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     }
     let bills = if all { &[][..] } else { &journal.left };
     let mut conversations = Vec::new();
-    conversations.extend(conversation(0, &journal.steps, bills.iter().flat_map(|left| &left.messages), &mut notes));
+    conversations.extend(conversation(0, &journal, &journal.steps, bills.iter().flat_map(|left| &left.messages), &mut notes));
     for (n, left) in journal.left.iter().enumerate().filter(|_| all) {
         let steps: Vec<Step> = left.before.iter().chain([&Step::Messages(left.messages.clone())]).cloned().collect();
-        conversations.extend(conversation(n + 1, &steps, std::iter::empty(), &mut notes));
+        conversations.extend(conversation(n + 1, &journal, &steps, std::iter::empty(), &mut notes));
     }
     Reading { conversations, notes: notes.finish() }
 }
@@ -67,12 +67,14 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
 /// Reads one branch. Of the messages `left` on other branches, only what was billed is kept.
 fn conversation<'e>(
     branch: usize,
+    journal: &Journal,
     steps: &[Step],
     left: impl Iterator<Item = &'e Entry>,
     notes: &mut Notes,
 ) -> Option<Conversation> {
     let mut timeline = Timeline::new(tree::name(branch), NAME, NO_RESULT, notes);
     timeline.builder.set_thinking(Thinking::None);
+    timeline.builder.set_identity(journal.identity.clone());
     let mut record = 0;
     for step in steps {
         match step {

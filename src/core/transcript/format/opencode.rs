@@ -16,7 +16,7 @@ use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, document, jsonl, openai_wire, tree};
-use crate::transcript::conversation::{Call, Conversation, Origin, Role, Usage, text_wire};
+use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
 
 /// The id of the format.
 const NAME: &str = "opencode";
@@ -51,6 +51,8 @@ fn sniff(head: &Head) -> Certainty {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Session {
+    id: Option<String>,
+    version: Option<String>,
     directory: Option<String>,
     #[serde(rename = "parentID")]
     parent: Option<String>,
@@ -131,9 +133,6 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     notes.lines.extend(document.note());
     let session = document.field("info").map(|info| jsonl::values::<Session>(1, info.get().as_bytes(), &mut notes.lines));
     let session = session.into_iter().flatten().next().unwrap_or_default();
-    if let Some(parent) = &session.parent {
-        notes.lines.push(Note::info(1, format!("the session of a sub-agent, which {parent} started")));
-    }
     let mut messages: Vec<Message> = Vec::new();
     for (line, raw) in &document.messages {
         let read = jsonl::values(*line, raw.get().as_bytes(), &mut notes.lines);
@@ -163,6 +162,8 @@ fn conversation(
     notes: &mut Notes,
 ) -> Option<Conversation> {
     let mut timeline = Timeline::new(tree::name(branch), NAME, NO_RESULT, notes);
+    let identity = Identity { version: session.version.clone(), session: session.id.clone(), ..Identity::of(NAME) };
+    timeline.builder.set_identity(identity.started_by(session.parent.clone()));
     if let Some(folder) = &session.directory {
         timeline.builder.set_project(folder);
     }

@@ -16,7 +16,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::{Certainty, Format, Note, ReadOptions, Reading, document, head, jsonl, openai_wire, unseen};
-use crate::transcript::conversation::{Call, Conversation, Origin, Role, text_wire};
+use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, text_wire};
 
 /// The id of the format.
 const NAME: &str = "openhands";
@@ -105,6 +105,7 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
 
 fn conversation(name: String, events: &[Event], notes: &mut Notes) -> Option<Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
+    timeline.builder.set_identity(Identity::of(NAME));
     // The actions of each response, at the place of the first.
     let mut responses: HashMap<&str, Vec<usize>> = HashMap::new();
     for (i, event) in events.iter().enumerate().filter(|(_, event)| event.kind == "ActionEvent") {

@@ -19,7 +19,7 @@ use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
-use crate::transcript::conversation::{Call, Conversation, Origin, Role, Usage, text_wire};
+use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
 
 mod said;
 
@@ -152,6 +152,8 @@ fn parents(entries: &[Entry]) -> Vec<Option<usize>> {
 /// Reads one branch. Of the entries `left` on other branches, only what was billed is kept.
 fn conversation(name: String, entries: &[Entry], branch: &[usize], left: &[usize], notes: &mut Notes) -> Option<Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
+    let session = entries.iter().find(|entry| entry.r#type == "session").and_then(|entry| entry.id.clone());
+    timeline.builder.set_identity(Identity { session, ..Identity::of(NAME) });
     if let Some(folder) = entries.iter().find_map(|entry| entry.cwd.as_ref()) {
         timeline.builder.set_project(folder);
     }

@@ -18,7 +18,7 @@ use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
-use crate::transcript::conversation::{Call, Message, Origin, Role};
+use crate::transcript::conversation::{Call, Identity, Message, Origin, Role};
 
 /// The id of the format.
 const NAME: &str = "qwen-code";
@@ -62,6 +62,8 @@ struct Record {
     line: u32,
     uuid: Option<String>,
     parent_uuid: Option<String>,
+    session_id: Option<String>,
+    version: Option<String>,
     timestamp: Option<String>,
     r#type: String,
     subtype: Option<String>,
@@ -138,6 +140,10 @@ fn conversation(
     notes: &mut Notes,
 ) -> Option<crate::transcript::conversation::Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
+    if let Some(Record { session_id, version, .. }) = branch.last().map(|last| &records[*last]) {
+        let (session, version) = (session_id.clone(), version.clone());
+        timeline.builder.set_identity(Identity { version, session, ..Identity::of(NAME) });
+    }
     for (i, record) in branch.iter().map(|i| (*i, &records[*i])) {
         if let Some(folder) = &record.cwd {
             timeline.builder.set_project(folder);

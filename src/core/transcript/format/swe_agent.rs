@@ -11,6 +11,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::openai_chat::{self, Recorded};
 use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
+use crate::transcript::conversation::{Conversation, Identity};
 
 /// The id of the format.
 const NAME: &str = "swe-agent";
@@ -39,7 +40,8 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
     }
     as_chat(&mut messages);
     let conversation = openai_chat::conversation("main".to_owned(), NAME, messages, false, &mut notes);
-    Reading { conversations: conversation.into_iter().collect(), notes: notes.finish() }
+    let identified = conversation.map(|conversation| Conversation { identity: Identity::of(NAME), ..conversation });
+    Reading { conversations: identified.into_iter().collect(), notes: notes.finish() }
 }
 
 /// Makes calls and results of the chat API of those that are texts.

@@ -15,7 +15,7 @@ use super::tree::Branch;
 use super::turns::{Turn, turns};
 use super::unseen::first_request;
 use crate::transcript::conversation::{
-    BlockId, Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire,
+    BlockId, Call, Conversation, ConversationBuilder, Identity, Message, Origin, Role, Thinking, text_wire,
 };
 use crate::transcript::format::{Note, unseen};
 
@@ -35,6 +35,7 @@ pub fn conversation(
     if let Some(folder) = branch.iter().find_map(|record| records[*record].cwd.get()) {
         builder.set_project(folder);
     }
+    builder.set_identity(identity(records, branch));
     let kept = kept::kept_tails(records, branch, threads);
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, kept_blocks, applied: AppliedEdits::default(), notes };
@@ -55,6 +56,18 @@ pub fn conversation(
     let kept = thinking::of_calls(&reader.builder.so_far().calls);
     reader.builder.set_thinking(kept);
     reader.builder.finish()
+}
+
+/// Who held a branch. A sub-agent has an id of its own, and its records name the session that started it.
+fn identity(records: &[Record], branch: &[usize]) -> Identity {
+    let first = |of: fn(&Record) -> Option<&str>| branch.iter().find_map(|record| of(&records[*record])).map(str::to_owned);
+    let session = first(|record| record.session_id.get());
+    let version = first(|record| record.version.get());
+    let identity = Identity { version, ..Identity::of(super::NAME) };
+    if branch.first().is_some_and(|record| records[*record].is_side()) {
+        return Identity { session: first(|record| record.agent_id.get()), ..identity.started_by(session) };
+    }
+    Identity { session, start: first(Record::start), ..identity }
 }
 
 /// Builds the conversation of one branch.

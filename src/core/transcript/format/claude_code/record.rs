@@ -49,6 +49,7 @@ pub struct Record {
     #[serde(rename = "parent_tool_use_id")]
     pub stream_parent: Text,
     pub agent_id: Text,
+    pub version: Text,
     pub request_id: Text,
     pub timestamp: Text,
     pub cwd: Text,
@@ -213,9 +214,15 @@ impl Record {
 
     /// Whether the context was emptied before this record. Reads what [`Self::data`] holds.
     pub fn shows_clear(&self) -> bool {
+        self.parent_uuid == Text::Null && self.start() == Some("clear")
+    }
+
+    /// Returns why the session began, if a hook that ran then is in the record: `startup`, `resume`, `clear`.
+    pub fn start(&self) -> Option<&str> {
         let hook = self.data.as_ref().and_then(|data| data.hook_name());
         let hook = hook.or(self.attachment.as_ref().and_then(|attachment| attachment.hook_name()));
-        self.parent_uuid == Text::Null && hook == Some("SessionStart:clear")
+        // The hook also runs after a compaction, where no session begins.
+        hook?.strip_prefix("SessionStart:").filter(|start| *start != "compact")
     }
 
     /// Returns whether the record is a message of the conversation. Records of the model `<synthetic>` are not: the harness shows them

@@ -19,14 +19,14 @@ const COPY_PAUSE: i64 = 250;
 /// Returns the number of records at the beginning that are copied, the session's own header included; 0 if none are.
 pub fn count(records: &[Record]) -> usize {
     let Some((at, own)) = records.iter().enumerate().find_map(|(at, record)| Some((at, header(record)?))) else { return 0 };
-    if own.parent.is_none() && own.first_own_ordinal.is_none() {
+    if own.identity.parent.is_none() && own.first_own_ordinal.is_none() {
         return 0;
     }
     if let Some(first_own) = own.first_own_ordinal.filter(|_| records.iter().any(|record| record.ordinal.is_some())) {
         return after_last(records, |record| record.ordinal.is_some_and(|ordinal| ordinal < first_own));
     }
-    let is_foreign = |record: &Record| header(record).is_some_and(|header| header.id != own.id);
-    let is_own = |record: &Record| header(record).is_some_and(|header| header.id == own.id);
+    let is_foreign = |record: &Record| header(record).is_some_and(|header| header.identity.session != own.identity.session);
+    let is_own = |record: &Record| header(record).is_some_and(|header| header.identity.session == own.identity.session);
     let end = records.iter().skip(at + 1).position(is_own).map_or(records.len(), |resumed| at + 1 + resumed);
     let copied = after_last(&records[..end], is_foreign).max(at + 1);
     let is_own_turn = |record: &Record| turn_time(record).zip(own.began).is_some_and(|(turn, began)| turn >= began);
@@ -44,8 +44,9 @@ pub fn count(records: &[Record]) -> usize {
 /// Returns a note if a session has the header of its parent, but nothing tells where the copy ends.
 pub fn note(records: &[Record], copied: usize) -> Option<Note> {
     let own = records.iter().find_map(header)?;
-    let parent = own.parent.as_deref()?;
-    let foreign = records.iter().find(|record| header(record).is_some_and(|header| header.id != own.id))?;
+    let parent = own.identity.parent.as_deref()?;
+    let foreign =
+        records.iter().find(|record| header(record).is_some_and(|header| header.identity.session != own.identity.session))?;
     if records[..copied].iter().any(|record| matches!(record.kind, RecordKind::Item(_) | RecordKind::Compacted(_))) {
         return None;
     }

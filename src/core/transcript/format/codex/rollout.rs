@@ -56,7 +56,6 @@ pub struct Rollout<'n> {
     next_usage: Option<Usage>,
     /// Length in bytes of the system prompt.
     system_bytes: usize,
-    parent: Option<String>,
     /// The message in place of the history that is in another file.
     unseen: Option<BlockId>,
     /// Responses of the parent: their number, and the line of the first.
@@ -87,7 +86,6 @@ pub fn conversation(
         last_request: None,
         next_usage: None,
         system_bytes: 0,
-        parent: None,
         unseen: None,
         inherited: None,
         unsized_reasoning: None,
@@ -135,7 +133,9 @@ impl Rollout<'_> {
             self.notes.push(Note::info(at.line, text));
             self.unseen = Some(unseen::push(&mut self.builder, at.line));
         }
-        self.parent = self.parent.take().or(meta.parent);
+        if self.builder.so_far().identity.agent.is_none() {
+            self.builder.set_identity(meta.identity);
+        }
     }
 
     /// Remembers who wrote a message, because the parent's compaction may have kept it.
@@ -241,7 +241,7 @@ impl Rollout<'_> {
             self.notes.push(Note::info(line, format!("from here on, {count} record(s) of type `{kind}` were left out")));
         }
         if let Some((count, line)) = self.inherited {
-            let parent = self.parent.as_deref().unwrap_or("another session");
+            let parent = self.builder.so_far().identity.parent.as_deref().unwrap_or("another session");
             let text =
                 format!("{count} response(s) from here on are copied from {parent}: they are context, not calls of this session");
             self.notes.push(Note::info(line, text));

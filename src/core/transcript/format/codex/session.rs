@@ -5,18 +5,18 @@ use serde_json::Value;
 use super::super::Note;
 use super::fields::Fields;
 use super::record::milliseconds;
+use crate::transcript::conversation::{FORK, Identity};
 
 /// The header of a session. It is repeated when the session is resumed, and copied into its forks and children.
 #[derive(Debug, Clone, Default)]
 pub struct SessionMeta {
-    pub id: Option<String>,
+    /// Its parent is the session from which it was forked, or whose agent began it.
+    pub identity: Identity,
     /// When the session began, in milliseconds since 1970.
     pub began: Option<i64>,
     pub cwd: Option<String>,
     /// The system prompt.
     pub instructions: Option<String>,
-    /// The session from which it was forked, or whose agent began it.
-    pub parent: Option<String>,
     /// The first ordinal that is not copied from the parent.
     pub first_own_ordinal: Option<u64>,
     /// The history of the parent stays in the parent's file.
@@ -28,7 +28,7 @@ impl SessionMeta {
         let base = fields.object("history_base", notes);
         let base_end = base.as_ref().and_then(|base| base.get("end_ordinal_exclusive", notes));
         Self {
-            id: fields.get("id", notes),
+            identity: identity(fields, notes),
             began: fields.get::<String>("timestamp", notes).and_then(|time| milliseconds(&time)),
             cwd: fields.get("cwd", notes),
             instructions: match fields.value("base_instructions") {
@@ -36,7 +36,6 @@ impl SessionMeta {
                 Value::Object(object) => object.get("text").and_then(Value::as_str).map(str::to_owned),
                 _ => None,
             },
-            parent: parent(fields, notes),
             first_own_ordinal: fields.get("subagent_history_start_ordinal", notes).or(base_end),
             has_base: base.is_some(),
         }
@@ -44,8 +43,13 @@ impl SessionMeta {
 }
 
 /// A fork names its parent in `forked_from_id`, a child also or only in its `source`.
-fn parent(fields: &Fields, notes: &mut Vec<Note>) -> Option<String> {
-    let named = fields.get("forked_from_id", notes).or_else(|| fields.get("parent_thread_id", notes));
+fn identity(fields: &Fields, notes: &mut Vec<Note>) -> Identity {
+    let [session, version] = ["id", "cli_version"].map(|key| fields.get(key, notes));
+    let identity = Identity { version, session, ..Identity::of(super::NAME) };
+    let is_named = |id: &String| !id.is_empty();
+    if let Some(forked) = fields.get("forked_from_id", notes).filter(is_named) {
+        return Identity { parent: Some(forked), start: Some(FORK.to_owned()), ..identity };
+    }
     let spawned = || fields.value("source").pointer("/subagent/thread_spawn/parent_thread_id")?.as_str().map(str::to_owned);
-    named.or_else(spawned).filter(|id: &String| !id.is_empty())
+    identity.started_by(fields.get("parent_thread_id", notes).or_else(spawned).filter(is_named))
 }

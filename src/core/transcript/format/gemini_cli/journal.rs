@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::batch::Stamp;
 use super::super::notes::Notes;
 use super::super::{Note, document, head, jsonl};
+use crate::transcript::conversation::{Identity, SUBAGENT};
 
 /// A message and its line.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +74,7 @@ pub struct Left {
 /// A chat.
 #[derive(Default)]
 pub struct Journal {
+    pub identity: Identity,
     pub steps: Vec<Step>,
     pub left: Vec<Left>,
 }
@@ -87,6 +89,7 @@ impl Journal {
             }
         } else if let Some(document) = document::read(bytes, "messages", usize::MAX) {
             notes.lines.extend(document.note());
+            reader.journal.identity = identity(document.text("sessionId"), document.text("kind"));
             for (line, raw) in document.messages {
                 let values = jsonl::values(line, raw.get().as_bytes(), &mut notes.lines);
                 reader.messages.extend(values.into_iter().map(|message| Entry { line, message }));
@@ -96,6 +99,11 @@ impl Journal {
         }
         reader.finish()
     }
+}
+
+/// The header of a chat. It does not name the session whose agent started it.
+fn identity(session: Option<String>, kind: Option<String>) -> Identity {
+    Identity { session, start: kind.filter(|kind| kind == SUBAGENT), ..Identity::of(super::NAME) }
 }
 
 /// Reads lines.
@@ -121,7 +129,10 @@ impl Reader {
             }
         } else if record["type"].is_string() {
             self.add(Entry { line, message: record });
-        } else if record.get("sessionId").is_none() {
+        } else if let Some(session) = record.get("sessionId").and_then(Value::as_str) {
+            let kind = record["kind"].as_str().map(str::to_owned);
+            self.journal.identity = identity(Some(session.to_owned()), kind);
+        } else {
             notes.kind(Note::info(line, "the record is no message of a chat; it was left out"));
         }
     }

@@ -4,7 +4,7 @@ use super::super::shape::{lines, read, read_one};
 use super::*;
 
 fn export(more: Value, messages: &[Value]) -> String {
-    let mut info = json!({"id": "ses_1", "directory": "/home/ada/kettle"});
+    let mut info = json!({"id": "ses_1", "version": "1.2.3", "directory": "/home/ada/kettle"});
     if let (Value::Object(info), Value::Object(more)) = (&mut info, more) {
         info.extend(more);
     }
@@ -78,7 +78,9 @@ fn parts_are_read_as_opencode_sends_them() {
         ]
     );
     let notes: Vec<&str> = reading.notes.iter().map(|note| note.what.as_str()).collect();
-    assert_eq!(notes[0], "the session of a sub-agent, which ses_0 started");
+    let identity = &conversation.identity;
+    assert_eq!((identity.label().as_deref(), identity.parent.as_deref()), (Some("opencode 1.2.3"), Some("ses_0")));
+    assert!(identity.is_sub_agent() && identity.session.as_deref() == Some("ses_1"));
     assert!(notes.contains(&"parts of the unknown type `hologram` are not read"), "{notes:?}");
     assert!(notes.contains(&"a response that failed is not sent again; it was left out"), "{notes:?}");
     // The total shows that 7 includes the 3 of the reasoning, or else it would be 100.
