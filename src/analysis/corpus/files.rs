@@ -86,10 +86,11 @@ impl FileCorpus {
         if let Some(format) = self.format {
             return vec![format.name];
         }
-        let of = |input: &Input| match format::recognise(&input.name, &source::read_head(input, RECOGNISED_BYTES)?) {
+        let recognised = |input: &Input| match format::recognise(&input.name, &source::read_head(input, RECOGNISED_BYTES)?) {
             Verdict::Sure(format) | Verdict::Maybe(format) => Some(format.name),
-            Verdict::Unread(_) | Verdict::No => None,
+            Verdict::Unread { .. } | Verdict::No => None,
         };
+        let of = |input: &Input| input.session().map(|session| session.format).or_else(|| recognised(input));
         let found: HashSet<&str> = self.inputs.par_iter().filter_map(of).collect();
         FORMATS.iter().map(|format| format.name).filter(|name| found.contains(name)).collect()
     }
@@ -153,11 +154,13 @@ impl FileCorpus {
         if bytes.trim_ascii().is_empty() {
             return failed("the file is empty".to_owned());
         }
-        let (format, is_sure) = match self.format.map_or_else(|| format::recognise(&self.inputs[at].name, bytes), Verdict::Sure) {
+        let stored = self.inputs[at].session().and_then(|session| format::by_name(session.format));
+        let known = stored.or(self.format);
+        let (format, is_sure) = match known.map_or_else(|| format::recognise(&self.inputs[at].name, bytes), Verdict::Sure) {
             Verdict::Sure(format) => (format, true),
             Verdict::Maybe(format) => (format, false),
-            Verdict::Unread(kind) if is_explicit => return failed(format!("{kind}, not read yet")),
-            Verdict::Unread(kind) => return failed(format!("skipped: {kind}, not read yet")),
+            Verdict::Unread { kind, why } if is_explicit => return failed(format!("{kind}, {why}")),
+            Verdict::Unread { kind, why } => return failed(format!("skipped: {kind}, {why}")),
             Verdict::No => return failed(unknown_format(bytes, is_explicit)),
         };
         let mut reading = match self.part(at, format, bytes) {
@@ -217,7 +220,7 @@ impl FileCorpus {
     }
 }
 
-/// Keeps the sessions whose files were changed last. The files of a session and of its sub-agents stay together.
+/// Keeps the sessions that were changed last. The files of a session and of its sub-agents stay together.
 fn keep_newest(inputs: &mut Vec<Input>, sessions: usize) {
     let mut newest: BTreeMap<String, SystemTime> = BTreeMap::new();
     for input in &*inputs {
@@ -231,8 +234,11 @@ fn keep_newest(inputs: &mut Vec<Input>, sessions: usize) {
     inputs.retain(|input| kept.contains(&session(input)));
 }
 
-/// The session of a file. The files of sub-agents are in a folder named after their session.
+/// The session of a file. The files of sub-agents are in a folder named after their session; in a store, they name it.
 fn session(input: &Input) -> String {
+    if let Some(session) = input.session() {
+        return format!("{}#{}", input.path().display(), session.family);
+    }
     let name = input.name.split_once("/subagents/").map_or(input.name.as_str(), |(session, _)| session);
     stem(name).to_owned()
 }

@@ -31,6 +31,9 @@ mod requests;
 mod sdk;
 #[cfg(test)]
 mod shape;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+pub mod store;
 mod swe_agent;
 mod timeline;
 mod tree;
@@ -140,6 +143,8 @@ pub struct Format {
     pub read: fn(&[u8], &ReadOptions) -> Reading,
     /// Where harnesses save sessions in this format.
     pub folders: &'static [SessionFolder],
+    /// How sessions of this format are read from files that hold many.
+    pub store: Option<store::Store>,
 }
 
 impl Format {
@@ -185,8 +190,8 @@ pub enum Verdict {
     Sure(&'static Format),
     /// Perhaps one of this format: it is one if a call of a model can be read.
     Maybe(&'static Format),
-    /// A kind that is known by this name, with its article, and that no reader reads yet.
-    Unread(&'static str),
+    /// A kind that is known by this name, with its article, and why no reader reads it.
+    Unread { kind: &'static str, why: &'static str },
     /// Nothing that is known.
     No,
 }
@@ -194,8 +199,8 @@ pub enum Verdict {
 /// Recognises a file by its first records and its name.
 pub fn recognise(path: &str, bytes: &[u8]) -> Verdict {
     let head = Head::new(path, bytes);
-    if let Some(name) = kinds::unread(&head) {
-        return Verdict::Unread(name);
+    if let Some((kind, why)) = kinds::unread(&head) {
+        return Verdict::Unread { kind, why };
     }
     let mut verdict = Verdict::No;
     for format in FORMATS {
@@ -212,7 +217,7 @@ pub fn recognise(path: &str, bytes: &[u8]) -> Verdict {
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
     match recognise("", bytes) {
         Verdict::Sure(format) | Verdict::Maybe(format) => Some(format),
-        Verdict::Unread(_) | Verdict::No => None,
+        Verdict::Unread { .. } | Verdict::No => None,
     }
 }
 

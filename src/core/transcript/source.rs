@@ -5,11 +5,11 @@
 
 mod name;
 mod read;
+mod stored;
 mod zstd;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,10 @@ use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::format::store::{StoreError, StoredSession};
+
 pub use name::{display_path, is_skipped, is_transcript};
-use name::{is_pattern, plain_name};
+use name::{is_pattern, plain_name, suggestion};
 pub use read::{Content, MAX_BYTES, read, read_head, read_settings};
 
 /// The path that means standard input. A file with this name is `./-`.
@@ -28,7 +30,7 @@ const STDIN: &str = "-";
 /// A transcript that is not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The name in reports: the path as given, with forward slashes; `-` is standard input.
+    /// The name in reports: the path as given, with forward slashes, and `#` with the id of a session of a store; `-` is standard input.
     pub name: String,
     /// Whether the user named it, directly or by a pattern. A named file must be readable; one found in a folder need
     /// not be.
@@ -36,6 +38,8 @@ pub struct Input {
     path: PathBuf,
     /// The deflated bytes of one that is a part of the program and has no path.
     built_in: Option<&'static [u8]>,
+    /// The session of the store at this path.
+    session: Option<StoredSession>,
 }
 
 /// Why a path gives no bytes.
@@ -56,12 +60,16 @@ enum SourceErrorKind {
     BadPattern(String),
     #[error("no permission to read it")]
     NoPermission,
-    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder{0}")]
+    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst; *.db) found in this folder{0}")]
     EmptyFolder(&'static str),
     #[error("a link out of the searched folders, which is not followed; name it or its target to read it")]
     Link,
     #[error("cannot be decompressed: {0} (is the {1} file complete?)")]
     Damaged(io::Error, &'static str),
+    #[error("no session{0} in this database")]
+    NoSession(String),
+    #[error(transparent)]
+    Store(StoreError),
     #[error("larger than {0} bytes{1}; --max-file allows more")]
     TooLarge(u64, &'static str),
     #[error("a device, not a file")]
@@ -117,22 +125,33 @@ impl Input {
 
     /// Size on disk in bytes; 0 if it is unknown before reading.
     pub fn size(&self) -> u64 {
+        if let Some(session) = &self.session {
+            return session.size;
+        }
         if self.is_stdin() { 0 } else { fs::metadata(&self.path).map_or(0, |metadata| metadata.len()) }
     }
 
-    /// Time of the last change of the file; the beginning of time if it is unknown.
+    /// Time of the last change of the file or of the session; the beginning of time if it is unknown.
     pub fn changed(&self) -> SystemTime {
+        if let Some(session) = &self.session {
+            return session.changed;
+        }
         let metadata = if self.is_stdin() { None } else { fs::metadata(&self.path).ok() };
         metadata.and_then(|metadata| metadata.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
     fn new(base: &Path, path: PathBuf, explicit: bool) -> Self {
-        Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path, built_in: None }
+        Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path, built_in: None, session: None }
     }
 
     /// A transcript that is a part of the program, deflated. No file is read for it.
     pub fn built_in(name: String, deflated: &'static [u8]) -> Self {
-        Self { name, explicit: true, path: PathBuf::new(), built_in: Some(deflated) }
+        Self { name, explicit: true, path: PathBuf::new(), built_in: Some(deflated), session: None }
+    }
+
+    /// The session of a store.
+    pub fn session(&self) -> Option<&StoredSession> {
+        self.session.as_ref()
     }
 
     /// Whether it is a pipe, a socket or a device: reading those may block or never end.
@@ -173,9 +192,10 @@ impl InputCollector {
         let full_path = self.base.join(path);
         match fs::metadata(&full_path) {
             Ok(metadata) if metadata.is_dir() => self.add_folder(&full_path),
-            Ok(_) => self.push(full_path, true),
+            Ok(_) => self.add_file(full_path, true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match path.to_str().filter(|text| is_pattern(text)) {
                 Some(pattern) => self.add_pattern(pattern),
+                None if let Some((store, id)) = stored::split(&full_path) => self.add_session(&store, id),
                 None => self.errors.push(SourceErrorKind::NotFound(suggestion(&full_path)).at(display_path(&full_path))),
             },
             Err(error) => self.errors.push(unreadable(display_path(&full_path), error)),
@@ -195,10 +215,14 @@ impl InputCollector {
         // A path that cannot be resolved is kept as it is; reading it reports the error.
         let canonical = if path.as_os_str() == STDIN { None } else { fs::canonicalize(&path).ok() };
         let input = Input::new(&self.base, path.clone(), explicit);
-        match self.inputs.entry(canonical.unwrap_or(path)) {
+        self.push_as(canonical.unwrap_or(path), input);
+    }
+
+    fn push_as(&mut self, key: PathBuf, input: Input) {
+        match self.inputs.entry(key) {
             Entry::Vacant(place) => drop(place.insert(input)),
             Entry::Occupied(mut known) => {
-                let explicit = explicit || known.get().explicit;
+                let explicit = input.explicit || known.get().explicit;
                 if (input.name.len(), &input.name) < (known.get().name.len(), &known.get().name) {
                     known.insert(input);
                 }
@@ -224,6 +248,10 @@ impl InputCollector {
                 Ok(entry) if entry.file_type().is_file() && is_transcript(entry.file_name()) => {
                     empty = false;
                     self.push(entry.into_path(), false);
+                }
+                Ok(entry) if name::is_store(entry.file_name()) && stored::is_database(entry.path()) => {
+                    empty = false;
+                    self.add_file(entry.into_path(), false);
                 }
                 Ok(entry) if entry.path_is_symlink() && is_transcript(entry.file_name()) => {
                     empty = false;
@@ -269,7 +297,7 @@ impl InputCollector {
     }
 
     fn add_match(&mut self, path: PathBuf) {
-        if path.is_dir() { self.add_folder(&path) } else { self.push(path, true) }
+        if path.is_dir() { self.add_folder(&path) } else { self.add_file(path, true) }
     }
 }
 
@@ -292,22 +320,6 @@ pub fn is_special(path: &Path) -> bool {
 /// Whether a path is standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
-}
-
-/// Suggests what a path that does not exist may mean.
-fn suggestion(path: &Path) -> String {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(entries) = fs::read_dir(folder) else {
-        return format!("; its folder {} cannot be opened either", display_path(folder));
-    };
-    // Same name with another extension or case: `run7` for `run7.jsonl.gz`.
-    let stem = |name: &OsStr| name.to_string_lossy().split('.').next().unwrap_or_default().to_lowercase();
-    let Some(wanted) = path.file_name().map(stem).filter(|stem| !stem.is_empty()) else { return String::new() };
-    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-    match names.filter(|name| stem(name) == wanted).min() {
-        Some(name) => format!("; did you mean {}?", display_path(&path.with_file_name(name))),
-        None => "; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -".to_owned(),
-    }
 }
 
 fn unreadable(path: String, error: io::Error) -> SourceError {

@@ -25,6 +25,7 @@ pub const FORMAT: Format = Format {
     sniff,
     read,
     folders: &[],
+    store: None,
 };
 
 const MARKS: &[&str] = &["schema_version^=ATIF", "steps.step_id steps.source"];

@@ -44,8 +44,14 @@ use crate::util::text::plural;
 
 const NAME: &str = "claude-code";
 
-pub const FORMAT: Format =
-    Format { name: NAME, about: "Claude Code sessions (JSONL), with sub-agents and compactions", sniff, read, folders: FOLDERS };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "Claude Code sessions (JSONL), with sub-agents and compactions",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: None,
+};
 
 /// `.config/claude` since versions of 2025; the variable replaces both.
 const FOLDERS: &[SessionFolder] = &[

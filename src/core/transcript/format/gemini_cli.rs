@@ -25,8 +25,14 @@ use crate::transcript::conversation::{Call, Conversation, Message, Origin, Role,
 /// The id of the format.
 const NAME: &str = "gemini-cli";
 
-pub const FORMAT: Format =
-    Format { name: NAME, about: "Gemini CLI chats: ~/.gemini/tmp/*/chats/*.json and .jsonl", sniff, read, folders: FOLDERS };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "Gemini CLI chats: ~/.gemini/tmp/*/chats/*.json and .jsonl",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: None,
+};
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".gemini"), sessions: "tmp" }];
 

@@ -12,6 +12,9 @@ struct Kind {
     marks: &'static [&'static str],
 }
 
+/// The database of opencode, which is a store and no transcript.
+const OPENCODE: &str = "an opencode database";
+
 /// Every kind, the more specific first.
 const KINDS: &[Kind] = &[
     Kind {
@@ -22,7 +25,7 @@ const KINDS: &[Kind] = &[
         name: "a part of opencode's storage",
         marks: &["id^=msg_ sessionID^=ses_", "id^=prt_ messageID^=msg_", "id^=ses_ projectID"],
     },
-    Kind { name: "an opencode database", marks: &["sqlite=part sqlite=message sqlite=session"] },
+    Kind { name: OPENCODE, marks: &["sqlite=part sqlite=message sqlite=session"] },
     Kind { name: "one event of an OpenHands conversation", marks: &["file^=event- kind$=Event source timestamp"] },
     Kind {
         name: "an OpenHands event log of version 0",
@@ -67,12 +70,18 @@ const KINDS: &[Kind] = &[
     Kind { name: "a ChatGPT export", marks: &["mapping current_node"] },
     Kind { name: "a claude.ai export", marks: &["chat_messages.sender"] },
     Kind { name: "a ShareGPT data set", marks: &["conversations.from conversations.value"] },
-    Kind { name: "a SQLite database", marks: &["sqlite"] },
+    Kind { name: "a SQLite database without the tables of opencode", marks: &["sqlite"] },
 ];
 
-/// Returns the name of the kind that no reader reads, if a file that begins so is of one.
-pub fn unread(head: &Head) -> Option<&'static str> {
-    KINDS.iter().find(|kind| head.is_marked(kind.marks)).map(|kind| kind.name)
+/// Returns the name of the kind that no reader reads, if a file that begins so is of one, and why it is not read.
+pub fn unread(head: &Head) -> Option<(&'static str, &'static str)> {
+    let kind = KINDS.iter().find(|kind| head.is_marked(kind.marks))?;
+    let why = match kind.name {
+        OPENCODE if cfg!(feature = "sqlite") => "which is read only as a file of its own: not compressed, and not from a pipe",
+        OPENCODE => "which this program cannot read: it was built without the feature `sqlite`",
+        _ => "not read yet",
+    };
+    Some((kind.name, why))
 }
 
 #[cfg(test)]
@@ -81,7 +90,22 @@ mod tests {
     use serde_json::{Value, json};
 
     fn named(file: &str, records: &[Value]) -> Option<&'static str> {
-        unread(&Head { file, bytes: b"", records: records.to_vec() })
+        unread(&Head { file, bytes: b"", records: records.to_vec() }).map(|(kind, _)| kind)
+    }
+
+    #[test]
+    fn a_database_is_refused_by_what_it_is() {
+        let named = |file: &str, tables: Value| {
+            let (kind, why) = unread(&Head { file, bytes: b"", records: vec![json!({ "sqlite": tables })] }).expect("a kind");
+            format!("{kind}, {why}")
+        };
+        let opencode = named("copy", json!(["session", "message", "part", "event"]));
+        assert!(opencode.starts_with("an opencode database, which"), "{opencode}");
+        assert_eq!(opencode.contains("`sqlite`"), !cfg!(feature = "sqlite"));
+        assert_eq!(named("sessions.db", json!(["sessions", "messages"])), "a goose session, not read yet");
+        assert_eq!(named("crush.db", json!(["files", "sessions"])), "a crush database, not read yet");
+        assert_eq!(named("state.vscdb", json!(["ItemTable", "cursorDiskKV"])), "a Cursor database, not read yet");
+        assert_eq!(named("x.db", json!(["t"])), "a SQLite database without the tables of opencode, not read yet");
     }
 
     /// One invented record of each kind, its keys in another order than the programs write them.

@@ -18,6 +18,7 @@ pub const FORMAT: Format = Format {
     sniff,
     read,
     folders: FOLDERS,
+    store: None,
 };
 
 /// The harnesses of learn-claude-code save the history in the folder of the project before they compact.

@@ -40,6 +40,7 @@ pub const FORMAT: Format = Format {
     sniff,
     read,
     folders: &[],
+    store: None,
 };
 
 /// Keys of a conversation's list of messages.

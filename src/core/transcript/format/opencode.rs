@@ -13,17 +13,27 @@ use serde_json::{Value, json};
 use super::batch::Stamp;
 use super::head::Head;
 use super::notes::Notes;
+use super::store::Store;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, document, jsonl, openai_wire, tree};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
+
+#[cfg(feature = "sqlite")]
+mod store;
 
 /// The id of the format.
 const NAME: &str = "opencode";
 
 /// Its sessions are in a database; what is read are exports, which people save where they like.
 pub const FORMAT: Format =
-    Format { name: NAME, about: "opencode sessions, as `opencode export` writes them", sniff, read, folders: &[] };
+    Format { name: NAME, about: "opencode sessions, as `opencode export` writes them", sniff, read, folders: &[], store: STORE };
+
+/// How sessions are read from its database.
+#[cfg(feature = "sqlite")]
+const STORE: Option<Store> = Some(store::STORE);
+#[cfg(not(feature = "sqlite"))]
+const STORE: Option<Store> = None;
 
 const MARKS: &[&str] = &["info.id^=ses_", "messages.info.sessionID^=ses_"];
 
@@ -51,6 +61,8 @@ fn sniff(head: &Head) -> Certainty {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Session {
+    /// The name of a fork of opencode.
+    program: Option<String>,
     id: Option<String>,
     version: Option<String>,
     directory: Option<String>,
@@ -162,7 +174,11 @@ fn conversation(
     notes: &mut Notes,
 ) -> Option<Conversation> {
     let mut timeline = Timeline::new(tree::name(branch), NAME, NO_RESULT, notes);
-    let identity = Identity { version: session.version.clone(), session: session.id.clone(), ..Identity::of(NAME) };
+    let identity = Identity {
+        version: session.version.clone(),
+        session: session.id.clone(),
+        ..Identity::of(session.program.as_deref().unwrap_or(NAME))
+    };
     timeline.builder.set_identity(identity.started_by(session.parent.clone()));
     if let Some(folder) = &session.directory {
         timeline.builder.set_project(folder);

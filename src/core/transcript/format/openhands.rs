@@ -27,6 +27,7 @@ pub const FORMAT: Format = Format {
     sniff,
     read,
     folders: &[],
+    store: None,
 };
 
 const MARKS: &[&str] = &[

@@ -27,7 +27,7 @@ mod said;
 const NAME: &str = "pi";
 
 pub const FORMAT: Format =
-    Format { name: NAME, about: "pi sessions: ~/.pi/agent/sessions/*/*.jsonl", sniff, read, folders: FOLDERS };
+    Format { name: NAME, about: "pi sessions: ~/.pi/agent/sessions/*/*.jsonl", sniff, read, folders: FOLDERS, store: None };
 
 /// pi, and two agents that keep its format.
 const FOLDERS: &[SessionFolder] = &[

@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
     sniff,
     read,
     folders: &[],
+    store: None,
 };
 
 /// Marks of a request with its response, or in the fields of a recorder.

@@ -1,6 +1,7 @@
-//! What the name of a file says: whether it is a transcript, is compressed, is a pattern; and how it is shown.
+//! What the name of a file says: whether it is a transcript, is compressed, is a pattern; and how it is shown; and what a wrong one may mean.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// File extensions of transcripts in folders; each may be followed by `.gz` or `.zst`.
@@ -21,6 +22,11 @@ pub fn display_path(path: &Path) -> String {
     let path = parts.collect::<PathBuf>();
     let text = path.to_string_lossy();
     if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
+}
+
+/// Whether a file with this name, found in a folder, may be a database.
+pub(super) fn is_store(name: &OsStr) -> bool {
+    name.to_string_lossy().to_ascii_lowercase().ends_with(".db")
 }
 
 pub(super) fn is_pattern(text: &str) -> bool {
@@ -44,4 +50,20 @@ pub(super) fn plain_name(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let at = name.len().checked_sub(ZSTANDARD.len()).filter(|at| name.is_char_boundary(*at))?;
     name[at..].eq_ignore_ascii_case(ZSTANDARD).then(|| path.with_file_name(&name[..at]))
+}
+
+/// Suggests what a path that does not exist may mean.
+pub(super) fn suggestion(path: &Path) -> String {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = fs::read_dir(folder) else {
+        return format!("; its folder {} cannot be opened either", display_path(folder));
+    };
+    // Same name with another extension or case: `run7` for `run7.jsonl.gz`.
+    let stem = |name: &OsStr| name.to_string_lossy().split('.').next().unwrap_or_default().to_lowercase();
+    let Some(wanted) = path.file_name().map(stem).filter(|stem| !stem.is_empty()) else { return String::new() };
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    match names.filter(|name| stem(name) == wanted).min() {
+        Some(name) => format!("; did you mean {}?", display_path(&path.with_file_name(name))),
+        None => "; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -".to_owned(),
+    }
 }

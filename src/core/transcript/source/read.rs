@@ -6,9 +6,11 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::stored::DATABASE;
 use super::zstd::Frames;
 use super::{Input, SourceError, SourceErrorKind, unreadable};
 use crate::text::inflate::inflate;
+use crate::transcript::format;
 
 /// Default limit of the size of a transcript in bytes, decompressed: a few kilobytes of gzip can expand beyond any memory.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -57,8 +59,11 @@ impl Compression {
     }
 }
 
-/// How many first bytes tell the compression.
-const HEAD_BYTES: u64 = 4;
+/// How many first bytes tell the compression, or that it is a database.
+const HEAD_BYTES: u64 = DATABASE.len() as u64;
+
+/// First bytes of a database that no reader takes: they hold the names of its first tables, which say what it is.
+const DATABASE_BYTES: u64 = 256 << 10;
 
 /// The content of a transcript.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,6 +77,14 @@ pub struct Content {
 pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
     if let Some(deflated) = input.built_in {
         return Ok(Content { bytes: inflate(deflated), cut_off: None });
+    }
+    if let Some(session) = &input.session {
+        let store = format::by_name(session.format).and_then(|format| format.store.as_ref()).expect("a format with a store");
+        let bytes =
+            (store.read)(&input.path, &session.id, limit).map_err(|error| SourceErrorKind::Store(error).at(&input.name))?;
+        let too_large = bytes.len() as u64 > limit;
+        let content = Content { bytes, cut_off: None };
+        return if too_large { Err(SourceErrorKind::TooLarge(limit, "").at(&input.name)) } else { Ok(content) };
     }
     if input.is_stdin() {
         return read_within(&input.name, io::stdin().lock(), 0, limit);
@@ -137,7 +150,7 @@ pub(super) fn read_within(name: &str, mut reader: impl Read, size: u64, limit: u
     reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(error)?;
     let compression = Compression::of(name, &head);
     let too_large = || SourceErrorKind::TooLarge(limit, if compression.is_some() { " when decompressed" } else { "" }).at(name);
-    let whole = Cursor::new(head).chain(reader);
+    let whole = Cursor::new(head.clone()).chain(reader);
     let (mut bytes, mut cut_off) = (Vec::new(), None);
     // One byte over the limit is enough to detect a larger file.
     let read_limit = limit.saturating_add(1);
@@ -149,6 +162,8 @@ pub(super) fn read_within(name: &str, mut reader: impl Read, size: u64, limit: u
             }
             Ok(_) => {}
         }
+    } else if head == DATABASE {
+        whole.take(DATABASE_BYTES.min(limit)).read_to_end(&mut bytes).map_err(error)?;
     } else if size > limit {
         return Err(too_large());
     } else {

@@ -84,7 +84,7 @@ fn every_missing_path_is_reported() {
             "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
             "runs/zzz: no such file or folder; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -",
             "no/such: no such file or folder; its folder no cannot be opened either",
-            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder",
+            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst; *.db) found in this folder",
             "*.xyz: no file matches (`*` matches any part of a name, `**` any folders)",
             "a[: not a valid pattern: Pattern syntax error near position 1: invalid range pattern",
         ]
@@ -97,7 +97,7 @@ fn every_missing_path_is_reported() {
 fn links_do_not_lead_out_of_a_folder() {
     let folder = folder(&["in/a.jsonl", "out/b.jsonl", "links/readme.md"]);
     std::os::unix::fs::symlink("../out", folder.path().join("links/way")).expect("a link");
-    let empty = "links: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst) found in this folder; links in it are not \
+    let empty = "links: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst; *.db) found in this folder; links in it are not \
                  followed: name them or their targets";
     assert_eq!(find_in(&folder, &["links"]).1, [empty]);
     std::os::unix::fs::symlink("../out", folder.path().join("in/way")).expect("a link");
@@ -218,4 +218,49 @@ fn a_rollout_and_its_compressed_form_are_one_transcript() {
     assert_eq!(names(&folder, &["in"]), ["in/a.jsonl", "in/b.jsonl.ZST"]);
     assert_eq!(names(&folder, &["in/*"]), ["in/a.jsonl", "in/b.jsonl.ZST", "in/c.txt.zst"]);
     assert_eq!(names(&folder, &["in/a.jsonl.zst"]), ["in/a.jsonl.zst"]);
+}
+
+#[test]
+fn of_a_database_that_no_reader_takes_only_the_beginning_is_read() {
+    let mut database = b"SQLite format 3\0".to_vec();
+    database.resize(3 << 20, 7);
+    let content = read_within("state.vscdb", database.as_slice(), database.len() as u64, 1 << 30).expect("a beginning");
+    assert_eq!(content.bytes.len(), 256 << 10);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (file, bytes) in [("crush.db", &database[..]), ("Thumbs.db", b"D0CF11E0"), ("opencode.db-wal", &database)] {
+        fs::write(folder.path().join(file), bytes).expect("a file");
+    }
+    // The bundled SQLite finds out that the first one is damaged.
+    let (inputs, errors) = find_in(&folder, &[""]);
+    assert_eq!(inputs.len() + errors.len(), 1, "{inputs:?} {errors:?}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_store_stands_for_its_sessions() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a/opencode.db");
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    let sql = rusqlite::Connection::open(&path).expect("a database");
+    let tables = "CREATE TABLE session (id text, parent_id text, time_updated integer); CREATE TABLE message (id text, session_id text, \
+                  time_created integer, data text); CREATE TABLE part (id text, message_id text, session_id text, data text);";
+    sql.execute_batch(tables).expect("tables");
+    let empty = find_in(&folder, &["a"]).1;
+    assert_eq!(empty, ["a/opencode.db: no session in this database"]);
+    sql.execute_batch("INSERT INTO session VALUES ('ses_2', 'ses_1', 5000), ('ses_1', NULL, 7000), ('ses#3', NULL, 0)")
+        .expect("rows");
+    let all = ["a/opencode.db#ses#3", "a/opencode.db#ses_1", "a/opencode.db#ses_2"];
+    assert_eq!(names(&folder, &["a"]), all);
+    assert_eq!(names(&folder, &["a/opencode.db", "a/*.db", "a/opencode.db#ses_1"]), all, "each once");
+    assert_eq!(names(&folder, &["a/opencode.db#ses#3"]), all[..1]);
+    assert_eq!(find_in(&folder, &["a/opencode.db#ses_9"]).1, ["a/opencode.db: no session `ses_9` in this database"]);
+    let inputs = find(folder.path(), &["a".into()]).0;
+    let session = |at: usize| (inputs[at].session().map(|session| session.family.as_str()), inputs[at].changed());
+    assert_eq!(session(2), (Some("ses_1"), SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(5)));
+    assert!(inputs[1].is_at(&path) && inputs[1].path() == path);
+    // Its stamp is the hash of its own rows.
+    let hash = |at: usize| hash_of(&read(&inputs[at], 1_000).expect("a session").bytes);
+    let before = [hash(1), hash(2)];
+    sql.execute("INSERT INTO message VALUES ('msg_1', 'ses_2', 1, '{}')", ()).expect("a row");
+    assert!(before[0] == hash(1) && before[1] != hash(2));
 }

@@ -1,0 +1,77 @@
+//! Sessions of stores as inputs: `opencode.db` stands for all of its sessions, and `opencode.db#ses_1` for one.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::{Input, InputCollector, SourceErrorKind, display_path};
+use crate::transcript::format::FORMATS;
+use crate::transcript::format::store::StoredSession;
+
+/// How a SQLite database begins (<https://www.sqlite.org/fileformat.html>, 1.3).
+pub const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// Separates the path of a store from the id of a session.
+const SEPARATOR: char = '#';
+
+/// Whether a file is a database, by its first bytes. Nothing is read from a pipe.
+pub fn is_database(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| File::open(path).ok());
+    file.is_some_and(|file| file.take(DATABASE.len() as u64).read_to_end(&mut head).is_ok()) && head == DATABASE
+}
+
+/// Returns the sessions of a store, or only the one with this id; `None` if a file is no store.
+fn sessions(path: &Path, id: Option<&str>) -> Result<Option<Vec<StoredSession>>, SourceErrorKind> {
+    if !is_database(path) {
+        return Ok(None);
+    }
+    for store in FORMATS.iter().filter_map(|format| format.store.as_ref()) {
+        if let Some(sessions) = (store.sessions)(path, id).map_err(SourceErrorKind::Store)? {
+            return Ok(Some(sessions));
+        }
+    }
+    Ok(None)
+}
+
+/// Splits the path of a store and a session.
+pub fn split(path: &Path) -> Option<(PathBuf, &str)> {
+    let text = path.to_str()?;
+    let ends = text.match_indices(SEPARATOR).map(|(at, _)| (PathBuf::from(&text[..at]), &text[at + SEPARATOR.len_utf8()..]));
+    ends.into_iter().find(|(file, _)| is_database(file))
+}
+
+impl InputCollector {
+    /// Adds a file: the sessions in it, if it is a store.
+    pub(super) fn add_file(&mut self, path: PathBuf, explicit: bool) {
+        match sessions(&path, None) {
+            Ok(None) => self.push(path, explicit),
+            Ok(Some(sessions)) if sessions.is_empty() => {
+                self.errors.push(SourceErrorKind::NoSession(String::new()).at(display_path(&path)));
+            }
+            Ok(Some(sessions)) => sessions.into_iter().for_each(|session| self.push_session(&path, session, explicit)),
+            Err(error) => self.errors.push(error.at(display_path(&path))),
+        }
+    }
+
+    /// Adds one session of a store.
+    pub(super) fn add_session(&mut self, path: &Path, id: &str) {
+        match sessions(path, Some(id)).map(Option::unwrap_or_default) {
+            Ok(found) if found.is_empty() => {
+                self.errors.push(SourceErrorKind::NoSession(format!(" `{id}`")).at(display_path(path)));
+            }
+            Ok(found) => found.into_iter().for_each(|session| self.push_session(path, session, true)),
+            Err(error) => self.errors.push(error.at(display_path(path))),
+        }
+    }
+
+    fn push_session(&mut self, path: &Path, session: StoredSession, explicit: bool) {
+        let end = format!("{SEPARATOR}{}", session.id);
+        let mut input = Input::new(&self.base, path.to_owned(), explicit);
+        input.name += &end;
+        input.session = Some(session);
+        let mut key = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
+        key.push(end);
+        self.push_as(key.into(), input);
+    }
+}
