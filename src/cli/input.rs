@@ -34,7 +34,7 @@ const SELECTION: &str = "Which sessions";
 
 #[derive(Args)]
 pub struct Transcripts {
-    /// File, folder, glob pattern, or - (standard input) [default: where Claude Code and Codex save sessions, and .transcripts]
+    /// File, folder, glob pattern, or - (standard input) [default: where the agents here save sessions, and .transcripts]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Read every file in this format instead of detecting it

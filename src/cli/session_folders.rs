@@ -1,4 +1,4 @@
-//! The folders in which harnesses save their sessions on this machine.
+//! The places in which harnesses save their sessions on this machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::cli::error::Failure;
 /// A shorter beginning of an id is more likely a wrong path.
 const SHORTEST_ID: usize = 8;
 
-/// Returns the folders that exist.
+/// Returns the folders and files that exist.
 ///
 /// # Errors
 ///
-/// Fails with the folders that were looked for, if none exists.
+/// Fails with the places that were looked at, if none exists.
 pub fn find() -> Result<Vec<PathBuf>, Failure> {
     let known = FORMATS.iter().flat_map(|format| format.folders);
-    let mut folders: Vec<PathBuf> = known.filter_map(place).collect();
-    folders.dedup();
-    let found: Vec<PathBuf> = folders.iter().filter(|folder| folder.is_dir()).cloned().collect();
+    let mut places: Vec<(PathBuf, &str)> = known.filter_map(|folder| Some((home(folder)?, folder.sessions))).collect();
+    places.dedup();
+    let found: Vec<PathBuf> = places.iter().flat_map(|(home, sessions)| source::matches(home, sessions)).collect();
     if found.is_empty() {
-        let looked: String = folders.iter().map(|folder| format!("\n  {}", shown(folder))).collect();
+        let looked: String = places.iter().map(|(home, sessions)| format!("\n  {}", shown(&home.join(sessions)))).collect();
         return Err(Failure::Usage(format!(
             "no path was named, and there are no sessions in the usual folders:{looked}\nName a file or a folder, or \
              try `recompact demo`"
@@ -38,23 +38,26 @@ pub fn session(id: &str) -> Option<PathBuf> {
         return None;
     }
     let (inputs, _) = source::find(Path::new(""), &find().ok()?);
-    // Codex writes the time before the id.
+    // Codex writes the time before the id, and a store comes before its sessions.
     let has_id = |input: &&Input| {
-        input.name.rsplit('/').next().is_some_and(|name| name.starts_with(id) || name.contains(&format!("-{id}")))
+        let name = input.name.rsplit('/').next().unwrap_or_default();
+        name.starts_with(id) || ["-", "#"].iter().any(|before| name.contains(&format!("{before}{id}")))
     };
     let mut found = inputs.iter().filter(has_id);
-    found.next().filter(|_| found.next().is_none()).map(|input| input.path().to_owned())
+    found
+        .next()
+        .filter(|_| found.next().is_none())
+        .map(|input| input.session().map_or_else(|| input.path().to_owned(), |_| PathBuf::from(&input.name)))
 }
 
-/// The path of a folder on this machine; `None` if the home folder is unknown.
-fn place(folder: &SessionFolder) -> Option<PathBuf> {
+/// The folder of a harness on this machine; `None` if the home folder is unknown.
+fn home(folder: &SessionFolder) -> Option<PathBuf> {
     let named = folder.variable.and_then(env::var_os).filter(|path| !path.is_empty());
-    let harness = match (named, folder.home) {
-        (Some(path), _) => PathBuf::from(path),
-        (None, Some(home)) => env::home_dir()?.join(home),
-        (None, None) => PathBuf::new(),
-    };
-    Some(harness.join(folder.sessions))
+    match (named, folder.home) {
+        (Some(path), _) => Some(PathBuf::from(path)),
+        (None, Some(home)) => Some(env::home_dir()?.join(home)),
+        (None, None) => Some(PathBuf::new()),
+    }
 }
 
 /// A path as people write it: `~/.claude/projects`.

@@ -154,14 +154,14 @@ impl Format {
     }
 }
 
-/// A folder in which a harness saves its sessions.
+/// A place in which a harness saves its sessions, on Linux, macOS and Windows: all of them save below the user's home folder.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionFolder {
     /// Environment variable that names the folder of the harness.
     pub variable: Option<&'static str>,
     /// The folder of the harness if the variable is not set, in the user's home folder; `None` for the current folder.
     pub home: Option<&'static str>,
-    /// The folder of the sessions in it.
+    /// The folder of the sessions in it, or a pattern of folders or files.
     pub sessions: &'static str,
 }
 

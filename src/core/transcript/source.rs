@@ -301,6 +301,13 @@ impl InputCollector {
     }
 }
 
+/// Returns the files and folders below a folder that match a pattern. Pattern characters in the folder's own name mean themselves.
+pub fn matches(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let full_pattern = Path::new(&glob::Pattern::escape(&folder.to_string_lossy())).join(pattern);
+    let paths = glob::glob(&full_pattern.to_string_lossy()).into_iter().flatten();
+    paths.filter_map(Result::ok).collect()
+}
+
 /// Replaces each pattern by the paths it matches.
 pub fn expand_patterns(paths: &[PathBuf]) -> Vec<PathBuf> {
     let pattern =

@@ -27,6 +27,7 @@ mod resume_anywhere;
 pub mod saved_form;
 pub mod secrets;
 pub mod show;
+pub mod stores;
 pub mod typed_input;
 pub mod which_sessions;
 pub mod workflow_commands;

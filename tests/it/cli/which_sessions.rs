@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
+use super::stores::opencode;
 use crate::support::program::{Ran, command, fixtures, run, run_command};
 
 /// A machine of a user: the home folder, and in it the current folder `work`.
@@ -27,7 +28,7 @@ impl Machine {
     fn command(&self, arguments: &str) -> Command {
         let mut command = command(&self.0.path().join("work"));
         command.env("HOME", self.0.path()).env("USERPROFILE", self.0.path());
-        ["CLAUDE_CONFIG_DIR", "CODEX_HOME"].iter().for_each(|variable| _ = command.env_remove(variable));
+        ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"].iter().for_each(|variable| _ = command.env_remove(variable));
         command.args(arguments.split_whitespace());
         command
     }
@@ -53,6 +54,18 @@ fn without_arguments_the_sessions_of_this_machine_are_replayed() {
 }
 
 #[test]
+fn databases_are_found_and_their_sessions_by_their_ids() {
+    let machine = Machine::new();
+    opencode(&machine.0.path().join(".local/share/opencode/opencode-beta.db"));
+    let ran = machine.run("inspect");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "no path was named: reading ~/.local/share/opencode/opencode-beta.db\n"));
+    assert!(ran.stdout.starts_with("2 conversations of 2 transcripts, 1 of them of sub-agents"), "{}", ran.stdout);
+    let shown = machine.run("show ses_child");
+    assert!(shown.code == 0 && shown.stdout.contains("Boil the kettle of ses_child."), "{}", shown.stderr);
+    assert!(machine.run("inspect --limit 1 -q").stdout.starts_with("2 conversations"), "a session and its sub-agents");
+}
+
+#[test]
 fn variables_of_the_harnesses_name_other_folders() {
     let machine = Machine::new();
     machine.save("claude-code/repair.jsonl", "elsewhere/projects/1.jsonl");
@@ -66,8 +79,15 @@ fn variables_of_the_harnesses_name_other_folders() {
 fn machine_without_sessions_says_where_it_looked() {
     let ran = Machine::new().run("");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    let folders =
-        ["~/.claude/projects", "~/.config/claude/projects", "~/.codex/sessions", "~/.codex/archived_sessions", ".transcripts"];
+    let folders = [
+        "~/.claude/projects",
+        "~/.config/claude/projects",
+        "~/.codex/sessions",
+        "~/.codex/archived_sessions",
+        ".transcripts",
+        "~/.openclaw/agents/*/sessions",
+        "~/.local/share/opencode/opencode*.db",
+    ];
     for said in folders.into_iter().chain(["recompact demo"]) {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
     }

@@ -46,7 +46,7 @@ const NAME: &str = "claude-code";
 
 pub const FORMAT: Format = Format {
     name: NAME,
-    about: "Claude Code sessions (JSONL), with sub-agents and compactions",
+    about: "Claude Code sessions, with sub-agents, rewinds, compactions and micro-compactions",
     sniff,
     read,
     folders: FOLDERS,

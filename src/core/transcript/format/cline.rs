@@ -17,14 +17,7 @@ use crate::transcript::conversation::{Call, Identity, Origin, text_wire};
 /// The id of the format.
 const NAME: &str = "cline";
 
-pub const FORMAT: Format = Format {
-    name: NAME,
-    about: "Cline CLI sessions: ~/.cline/data/sessions/*/*.messages.json",
-    sniff,
-    read,
-    folders: FOLDERS,
-    store: None,
-};
+pub const FORMAT: Format = Format { name: NAME, about: "Cline CLI sessions", sniff, read, folders: FOLDERS, store: None };
 
 const FOLDERS: &[SessionFolder] =
     &[SessionFolder { variable: Some("CLINE_DATA_DIR"), home: Some(".cline/data"), sessions: "sessions" }];

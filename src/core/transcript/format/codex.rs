@@ -50,14 +50,8 @@ use crate::transcript::conversation::Conversation;
 /// The id of the format.
 const NAME: &str = "codex";
 
-pub const FORMAT: Format = Format {
-    name: NAME,
-    about: "Codex CLI rollouts: ~/.codex/sessions/**/rollout-*.jsonl",
-    sniff,
-    read,
-    folders: FOLDERS,
-    store: None,
-};
+pub const FORMAT: Format =
+    Format { name: NAME, about: "Codex CLI rollouts, with forks and children", sniff, read, folders: FOLDERS, store: None };
 
 const FOLDERS: &[SessionFolder] = &[
     SessionFolder { variable: Some("CODEX_HOME"), home: Some(".codex"), sessions: "sessions" },

@@ -21,14 +21,8 @@ use crate::transcript::conversation::{Call, Identity, Origin, Role, text_wire};
 /// The id of the format.
 const NAME: &str = "copilot-cli";
 
-pub const FORMAT: Format = Format {
-    name: NAME,
-    about: "Copilot CLI sessions: ~/.copilot/session-state/*/events.jsonl",
-    sniff,
-    read,
-    folders: FOLDERS,
-    store: None,
-};
+pub const FORMAT: Format =
+    Format { name: NAME, about: "GitHub Copilot CLI sessions", sniff, read, folders: FOLDERS, store: None };
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".copilot"), sessions: "session-state" }];
 

@@ -27,7 +27,7 @@ const NAME: &str = "gemini-cli";
 
 pub const FORMAT: Format = Format {
     name: NAME,
-    about: "Gemini CLI chats: ~/.gemini/tmp/*/chats/*.json and .jsonl",
+    about: "Gemini CLI chats, as documents and as lines, with rewinds",
     sniff,
     read,
     folders: FOLDERS,

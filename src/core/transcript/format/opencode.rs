@@ -1,4 +1,4 @@
-//! What `opencode export` writes (`{"info", "messages": [{"info", "parts"}]}`), read from versions 1.2 to 1.18.
+//! Sessions of opencode: of its database ([`store`]), and what `opencode export` writes (`{"info", "messages": [{"info", "parts"}]}`), read from versions 1.2 to 1.18.
 //!
 //! One assistant message is one call, and its `tool` parts hold call and result. `synthetic` texts are sent, but no person typed them. A
 //! `summary` message is opencode's own call; with the user message before it, it begins the new context, and the messages from
@@ -16,7 +16,7 @@ use super::notes::Notes;
 use super::store::Store;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, document, jsonl, openai_wire, tree};
+use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl, openai_wire, tree};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
 
 #[cfg(feature = "sqlite")]
@@ -25,9 +25,18 @@ mod store;
 /// The id of the format.
 const NAME: &str = "opencode";
 
-/// Its sessions are in a database; what is read are exports, which people save where they like.
-pub const FORMAT: Format =
-    Format { name: NAME, about: "opencode sessions, as `opencode export` writes them", sniff, read, folders: &[], store: STORE };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "opencode sessions: of its database, or as `opencode export` writes them, also cut off",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: STORE,
+};
+
+/// One database a channel of releases: `opencode.db`, `opencode-beta.db`. People save exports where they like.
+const FOLDERS: &[SessionFolder] =
+    &[SessionFolder { variable: Some("XDG_DATA_HOME"), home: Some(".local/share"), sessions: "opencode/opencode*.db" }];
 
 /// How sessions are read from its database.
 #[cfg(feature = "sqlite")]

@@ -26,14 +26,21 @@ mod said;
 /// The id of the format.
 const NAME: &str = "pi";
 
-pub const FORMAT: Format =
-    Format { name: NAME, about: "pi sessions: ~/.pi/agent/sessions/*/*.jsonl", sniff, read, folders: FOLDERS, store: None };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "pi sessions of versions 1 to 3, with branches and compactions",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: None,
+};
 
 /// pi, and two agents that keep its format.
 const FOLDERS: &[SessionFolder] = &[
     SessionFolder { variable: Some("PI_CODING_AGENT_DIR"), home: Some(".pi/agent"), sessions: "sessions" },
     SessionFolder { variable: None, home: Some(".omp/agent"), sessions: "sessions" },
     SessionFolder { variable: None, home: Some(".prime/agent"), sessions: "sessions" },
+    SessionFolder { variable: None, home: Some(".openclaw/agents"), sessions: "*/sessions" },
 ];
 
 const MARKS: &[&str] = &[

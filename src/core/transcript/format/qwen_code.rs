@@ -23,14 +23,8 @@ use crate::transcript::conversation::{Call, Identity, Message, Origin, Role};
 /// The id of the format.
 const NAME: &str = "qwen-code";
 
-pub const FORMAT: Format = Format {
-    name: NAME,
-    about: "Qwen Code sessions: ~/.qwen/projects/*/chats/*.jsonl",
-    sniff,
-    read,
-    folders: FOLDERS,
-    store: None,
-};
+pub const FORMAT: Format =
+    Format { name: NAME, about: "Qwen Code sessions, with rewinds and compressions", sniff, read, folders: FOLDERS, store: None };
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".qwen"), sessions: "projects" }];
 

@@ -17,7 +17,14 @@ use crate::transcript::conversation::{Conversation, Identity};
 const NAME: &str = "swe-agent";
 
 /// The runs of a benchmark are where its user puts them.
-pub const FORMAT: Format = Format { name: NAME, about: "SWE-agent trajectories: *.traj", sniff, read, folders: &[], store: None };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "SWE-agent trajectories (*.traj), whose calls may be texts",
+    sniff,
+    read,
+    folders: &[],
+    store: None,
+};
 
 const MARKS: &[&str] =
     &["trajectory environment", "trajectory history", "history.role history.message_type", "history.role history.agent"];

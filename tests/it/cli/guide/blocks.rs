@@ -14,7 +14,7 @@ use recompact::llm::client::{Protocol, Purpose};
 use recompact::llm::prompt::PROMPTS;
 use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, RECORDED};
-use recompact::transcript::format::FORMATS;
+use recompact::transcript::format::{FORMATS, Format, SessionFolder};
 use recompact::util::text::wrap;
 
 use super::{measures, surprise};
@@ -58,6 +58,20 @@ impl Block {
         let begin = page.find(&first)? + first.len();
         Some(begin..begin + page[begin..].find(&last)?)
     }
+}
+
+/// The formats, and where a run without a path looks for their sessions.
+fn formats() -> String {
+    let place = |SessionFolder { variable, home, sessions }: &SessionFolder| {
+        let home = home.map_or(String::new(), |home| format!("~/{home}/"));
+        let variable = variable.map_or(String::new(), |variable| format!(" (`${variable}`)"));
+        format!("`{home}{sessions}`{variable}")
+    };
+    let row = |format: &Format| {
+        let places: Vec<String> = format.folders.iter().map(place).collect();
+        [code(format.name), places.join(", ")]
+    };
+    table(["format", "where, if no path is named"], FORMATS.iter().map(row))
 }
 
 /// The screen that a page reads line by line.
@@ -181,10 +195,6 @@ fn presets() -> String {
     let cells = EVIDENCE.map(|(name, means)| [code(name), means.to_owned(), count(name).to_string()]);
     // The name of a page is a link.
     table(["evidence", "how we know the numbers", "presets"], cells).replace("\\[validation]", "[validation]")
-}
-
-fn formats() -> String {
-    names(FORMATS.iter().map(|format| format.name))
 }
 
 /// A list of names, in lines of a page.

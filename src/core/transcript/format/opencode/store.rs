@@ -109,7 +109,7 @@ fn document(database: &Connection, id: &str, program: &str, limit: u64) -> rusql
     let mut messages = transaction.prepare("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id")?;
     let mut parts = transaction.prepare("SELECT data FROM part WHERE message_id = ? ORDER BY id")?;
     let mut rows = messages.query([id])?;
-    let mut separator = "\n";
+    let mut separator = "";
     while let Some(row) = rows.next()? {
         let id = text(row.get_ref(0)?).unwrap_or_default();
         document.extend_from_slice(separator.as_bytes());

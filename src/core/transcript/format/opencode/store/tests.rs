@@ -90,7 +90,7 @@ fn a_database_and_an_export_of_it_hold_the_same_conversation() {
         assert_eq!((&stored.calls, &stored.identity, &stored.project), (&exported.calls, &exported.identity, &exported.project));
         assert_eq!(
             stored.messages.iter().map(|message| message.line).collect::<Vec<_>>(),
-            [2, 3, 3, 4, 4, 8],
+            [1, 2, 2, 3, 3, 7],
             "a message a line"
         );
     }
