@@ -8,6 +8,7 @@ pub mod prices;
 pub mod protocol;
 pub mod readers;
 pub mod results;
+pub mod stores;
 pub mod suite;
 
 /// A target: its name, which is also the name of its folder of seeds, and what it does with an input.
@@ -23,5 +24,6 @@ pub const TARGETS: &[Target] = &[
     ("protocol", protocol::run),
     ("readers", readers::run),
     ("results", results::run),
+    ("stores", stores::run),
     ("suite", suite::run),
 ];

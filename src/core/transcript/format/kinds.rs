@@ -15,16 +15,16 @@ struct Kind {
 /// The database of opencode, which is a store and no transcript.
 const OPENCODE: &str = "an opencode database";
 
+/// The files of opencode before version 1.2. Later versions move their sessions into the database, and leave the files.
+const STORAGE: &str = "a part of opencode's storage";
+
 /// Every kind, the more specific first.
 const KINDS: &[Kind] = &[
     Kind {
         name: "a Gemini API conversation",
         marks: &["role=model parts", "contents.role contents.parts", "history.role history.parts"],
     },
-    Kind {
-        name: "a part of opencode's storage",
-        marks: &["id^=msg_ sessionID^=ses_", "id^=prt_ messageID^=msg_", "id^=ses_ projectID"],
-    },
+    Kind { name: STORAGE, marks: &["id^=msg_ sessionID^=ses_", "id^=prt_ messageID^=msg_", "id^=ses_ projectID"] },
     Kind { name: OPENCODE, marks: &["sqlite=part sqlite=message sqlite=session"] },
     Kind { name: "one event of an OpenHands conversation", marks: &["file^=event- kind$=Event source timestamp"] },
     Kind {
@@ -79,6 +79,7 @@ pub fn unread(head: &Head) -> Option<(&'static str, &'static str)> {
     let why = match kind.name {
         OPENCODE if cfg!(feature = "sqlite") => "which is read only as a file of its own: not compressed, and not from a pipe",
         OPENCODE => "which this program cannot read: it was built without the feature `sqlite`",
+        STORAGE => "whose sessions are in opencode.db since version 1.2: name that",
         _ => "not read yet",
     };
     Some((kind.name, why))

@@ -7,9 +7,9 @@
 //!
 //! `export` to a pipe may end in the middle; the whole messages before the cut are read.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::record::{Info, Message, Session};
 use super::batch::Stamp;
 use super::head::Head;
 use super::notes::Notes;
@@ -19,6 +19,7 @@ use super::wire_usage::{self, Names};
 use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl, openai_wire, tree};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
 
+mod record;
 #[cfg(feature = "sqlite")]
 mod store;
 
@@ -65,84 +66,6 @@ const USAGE: Names = Names {
 
 fn sniff(head: &Head) -> Certainty {
     head.is_marked(MARKS).into()
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Session {
-    /// The name of a fork of opencode.
-    program: Option<String>,
-    id: Option<String>,
-    version: Option<String>,
-    directory: Option<String>,
-    #[serde(rename = "parentID")]
-    parent: Option<String>,
-    revert: Option<Revert>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Revert {
-    #[serde(rename = "messageID")]
-    message: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Message {
-    #[serde(skip)]
-    line: u32,
-    info: Info,
-    parts: Vec<Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Info {
-    id: String,
-    role: String,
-    time: Time,
-    summary: Value,
-    finish: Option<String>,
-    error: Value,
-    tokens: Value,
-    #[serde(rename = "modelID")]
-    model: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Time {
-    created: Option<i64>,
-    completed: Option<i64>,
-}
-
-impl Message {
-    fn has_part(&self, kind: &str) -> bool {
-        self.parts.iter().any(|part| part["type"] == kind)
-    }
-
-    fn is_compaction(&self) -> bool {
-        self.info.role == "user" && self.has_part("compaction")
-    }
-
-    /// A summary that was written to its end.
-    fn is_summary(&self) -> bool {
-        self.info.summary == true
-            && self.info.error.is_null()
-            && (self.info.finish.is_some() || self.info.time.completed.is_some())
-    }
-
-    /// A text of opencode's own, as it adds one behind a summary of its own accord: "Continue if you have next steps".
-    fn is_synthetic(&self) -> bool {
-        self.info.role == "user" && !self.parts.is_empty() && self.parts.iter().all(|part| part["synthetic"] == true)
-    }
-
-    /// opencode sends a failed message again only if the user aborted it, and something was done.
-    fn is_sent(&self) -> bool {
-        let is_done = |part: &Value| !matches!(part["type"].as_str(), Some("step-start" | "reasoning"));
-        self.info.error.is_null() || (self.info.error["name"] == "MessageAbortedError" && self.parts.iter().any(is_done))
-    }
 }
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {

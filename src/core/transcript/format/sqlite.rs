@@ -63,6 +63,13 @@ pub fn has_tables(connection: &Connection, tables: &[&str]) -> rusqlite::Result<
     Ok(true)
 }
 
+/// Whether a table has an index whose first column is this one, so that its rows are found without a search of the whole table.
+pub fn has_index(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT count(*) FROM pragma_index_list(?1) AS list JOIN pragma_index_info(list.name) AS info \
+                 ON info.seqno = 0 AND info.name = ?2 WHERE list.partial = 0";
+    connection.query_row(query, [table, column], |row| Ok(row.get::<_, i64>(0)? > 0))
+}
+
 /// Whether a write-ahead log with content is beside a database.
 fn has_log(path: &Path) -> bool {
     let mut log = OsString::from(path);

@@ -6,11 +6,14 @@ use std::time::SystemTime;
 /// How the sessions of a store are listed and read.
 pub struct Store {
     /// Lists the sessions of a file, or only the one with this id; `None` if the file is no such store.
-    pub sessions: fn(&Path, Option<&str>) -> Result<Option<Vec<StoredSession>>, StoreError>,
+    pub sessions: fn(&Path, Option<&str>) -> Sessions,
     /// Returns a session as the bytes that the reader of the format takes. They hold its own rows and nothing of the others, so their hash
     /// is its stamp. Stops behind this number of bytes.
     pub read: fn(&Path, &str, u64) -> Result<Vec<u8>, StoreError>,
 }
+
+/// The sessions of a file; `None` if it is no such store.
+pub type Sessions = Result<Option<Vec<StoredSession>>, StoreError>;
 
 /// A session of a store that is not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

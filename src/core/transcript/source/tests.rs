@@ -243,7 +243,8 @@ fn a_store_stands_for_its_sessions() {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     let sql = rusqlite::Connection::open(&path).expect("a database");
     let tables = "CREATE TABLE session (id text, parent_id text, time_updated integer); CREATE TABLE message (id text, session_id text, \
-                  time_created integer, data text); CREATE TABLE part (id text, message_id text, session_id text, data text);";
+                  time_created integer, data text); CREATE TABLE part (id text, message_id text, session_id text, data text); \
+                  CREATE INDEX m ON message (session_id); CREATE INDEX p ON part (message_id);";
     sql.execute_batch(tables).expect("tables");
     let empty = find_in(&folder, &["a"]).1;
     assert_eq!(empty, ["a/opencode.db: no session in this database"]);

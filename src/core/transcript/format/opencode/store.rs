@@ -13,13 +13,19 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::NAME;
-use crate::transcript::format::sqlite::{has_tables, open, reason};
-use crate::transcript::format::store::{Store, StoreError, StoredSession};
+use crate::transcript::format::sqlite::{has_index, has_tables, open, reason};
+use crate::transcript::format::store::{Sessions, Store, StoreError, StoredSession};
 
 pub const STORE: Store = Store { sessions, read };
 
 /// The tables that are read.
 const TABLES: &[&str] = &["session", "message", "part"];
+
+/// The columns by which rows are found.
+const INDICES: &[(&str, &str)] = &[("message", "session_id"), ("part", "message_id")];
+
+/// Programs with the same tables in a database of their own name.
+const FORKS: &[&str] = &["kilo", "mimocode", "icodemate"];
 
 /// Most sessions of a database: the list of them is in memory.
 const MOST_SESSIONS: usize = 200_000;
@@ -27,10 +33,18 @@ const MOST_SESSIONS: usize = 200_000;
 /// Most bytes of a value while the sessions are listed: ids and numbers.
 const LISTED_BYTES: u64 = 1 << 20;
 
-fn sessions(path: &Path, id: Option<&str>) -> Result<Option<Vec<StoredSession>>, StoreError> {
+fn sessions(path: &Path, id: Option<&str>) -> Sessions {
     let database = open(path, LISTED_BYTES)?;
     if !has_tables(&database, TABLES).map_err(|error| reason(&error))? {
         return Ok(None);
+    }
+    for (table, column) in INDICES {
+        if !has_index(&database, table, column).map_err(|error| reason(&error))? {
+            let why = format!(
+                "an opencode database whose `{table}` has no index of `{column}`: each session would take a search of it all"
+            );
+            return Err(StoreError(why));
+        }
     }
     let listed = listed(&database, id).map_err(|error| reason(&error))?;
     if listed.len() > MOST_SESSIONS {
@@ -60,8 +74,14 @@ struct Listed {
 
 /// Lists the sessions, one more than the most at most. The sizes of their parts take no reading of the parts.
 fn listed(database: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Listed>> {
-    let query = "SELECT id, parent_id, time_updated, (SELECT total(octet_length(data)) FROM part WHERE session_id = session.id) \
-                 FROM session WHERE typeof(id) = 'text' AND id = coalesce(?1, id) ORDER BY id LIMIT ?2";
+    let size = match has_index(database, "part", "session_id")? {
+        true => "(SELECT total(octet_length(data)) FROM part WHERE session_id = session.id)",
+        false => "0.0",
+    };
+    let query = format!(
+        "SELECT id, parent_id, time_updated, {size} FROM session \
+         WHERE typeof(id) = 'text' AND (?1 IS NULL OR id = ?1) ORDER BY id LIMIT ?2"
+    );
     let number = |value: ValueRef| value.as_i64().ok().and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
     let row = |row: &Row| {
         Ok(Listed {
@@ -71,7 +91,7 @@ fn listed(database: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Liste
             size: row.get_ref(3)?.as_f64().unwrap_or(0.0) as u64,
         })
     };
-    database.prepare(query)?.query_map((id, MOST_SESSIONS as i64 + 1), row)?.collect()
+    database.prepare(&query)?.query_map((id, MOST_SESSIONS as i64 + 1), row)?.collect()
 }
 
 /// Returns for each session the one at the head of its parents; in a circle of parents, any of them.
@@ -97,8 +117,9 @@ fn heads(parents: &[Option<usize>]) -> Vec<usize> {
 
 fn read(path: &Path, id: &str, limit: u64) -> Result<Vec<u8>, StoreError> {
     let database = open(path, limit)?;
-    let program = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.split('-').next());
-    document(&database, id, program.unwrap_or(NAME), limit).map_err(|error| reason(&error))
+    let file = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let program = FORKS.iter().find(|fork| file.starts_with(**fork)).unwrap_or(&NAME);
+    document(&database, id, program, limit).map_err(|error| reason(&error))
 }
 
 /// Writes a session as a document. All rows are of one moment.

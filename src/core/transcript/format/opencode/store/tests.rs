@@ -118,7 +118,7 @@ fn a_circle_of_parents_has_one_head() {
 
 #[test]
 fn a_fork_is_named_by_its_database() {
-    for (file, agent) in [("kilo.db", "kilo"), ("opencode-beta.db", "opencode")] {
+    for (file, agent) in [("kilo.db", "kilo"), ("opencode-beta.db", "opencode"), ("a-copy.db", "opencode")] {
         let (_folder, path) = database(file, &[export("ses_1", None)]);
         let reading = parsed(&read(&path, "ses_1", LIMIT).expect("a session"));
         assert_eq!(reading.conversations[0].identity.agent.as_deref(), Some(agent));
@@ -161,6 +161,17 @@ fn other_databases_are_no_stores() {
     sql.execute_batch("CREATE VIEW part AS WITH RECURSIVE n(data) AS (SELECT 1 UNION ALL SELECT data FROM n) SELECT data FROM n")
         .expect("a view");
     assert_eq!(sessions(&path, None).expect("a database"), None);
+}
+
+#[test]
+fn no_table_is_searched_from_its_beginning() {
+    let (_folder, path) = database("opencode.db", &[export("ses_1", None)]);
+    let sql = Connection::open(&path).expect("a database");
+    sql.execute_batch("DROP INDEX part_in").expect("no index");
+    assert_eq!(sessions(&path, None).expect("a database").expect("a store")[0].size, 0, "it is not known without a search");
+    sql.execute_batch("DROP INDEX part_of; CREATE INDEX some ON part (message_id) WHERE id > 'p'").expect("no index of all");
+    let error = sessions(&path, None).expect_err("no index").0;
+    assert!(error.starts_with("an opencode database whose `part` has no index of `message_id`"), "{error}");
 }
 
 #[test]
