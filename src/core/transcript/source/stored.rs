@@ -1,4 +1,4 @@
-//! Sessions of stores as inputs: `opencode.db` stands for all of its sessions, and `opencode.db#ses_1` for one.
+//! Sessions of stores as inputs: `opencode.db` means all of its sessions, and `opencode.db#ses_1` one.
 
 use std::fs::{self, File};
 use std::io::Read;
