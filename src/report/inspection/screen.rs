@@ -22,7 +22,7 @@ pub fn screen(inspections: &Inspections, layout: &Layout) -> Option<Screen> {
     Some(Screen {
         scope: scope(all),
         answer: vec![Prose::new(content(all)), Prose::new(compactions(all) + &bill(all))],
-        table: ScreenTable::new(largest(all), vec![0, 8, 6, 4, 1, 5, 2, 3, 7], "conversations"),
+        table: ScreenTable::new(largest(all), vec![0, 8, 5, 4, 1, 6, 2, 3, 7], "conversations"),
         checks: checks(inspections),
         changes: Vec::new(),
         next: next(layout),
