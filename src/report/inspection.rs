@@ -89,7 +89,7 @@ fn overview(inspections: &[Inspection]) -> TableModel {
         vec![
             transcript,
             conversation,
-            families::agent(inspection),
+            inspection.identity.label().unwrap_or_else(|| inspection.format.to_owned()),
             number(inspection.calls),
             number(inspection.messages),
             number(inspection.tool_uses),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Inspection;
-use crate::report::table_model::{LONGEST_NAME, cut_path};
+use crate::report::table_model::cut_path;
 
 /// Marks a child, once for each generation.
 const CHILD: &str = "↳ ";
@@ -23,20 +23,16 @@ pub struct Member<'a> {
 impl Member<'_> {
     /// The cells that name it: its transcript without this folder, and its conversation; names of at most `longest` characters.
     pub fn names(&self, folder: &str, longest: usize) -> [String; 2] {
-        let transcript = cut_path(&self.inspection.transcript[folder.len()..], longest);
+        let mark = CHILD.repeat(self.generation.min(GENERATIONS));
+        let transcript = &self.inspection.transcript[folder.len()..];
+        let transcript = cut_path(transcript, longest.saturating_sub(mark.chars().count()));
         let conversation = cut_path(&self.inspection.conversation, longest);
         let conversation = match self.missing {
             Some(parent) => format!("{conversation}, child of {} (not here)", cut_path(parent, longest)),
             None => conversation,
         };
-        [CHILD.repeat(self.generation.min(GENERATIONS)) + &transcript, conversation]
+        [mark + &transcript, conversation]
     }
-}
-
-/// The program and its version, or else the format.
-pub fn agent(inspection: &Inspection) -> String {
-    let label = inspection.identity.label();
-    label.map_or(inspection.format.to_owned(), |label| cut_path(&label, LONGEST_NAME))
 }
 
 /// Says how many conversations are of sub-agents: `, 3 of them of sub-agents`. Empty if none is.

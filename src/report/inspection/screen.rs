@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::families::{Member, agent, by_family, sub_agents};
+use super::families::{Member, by_family, sub_agents};
 use super::{GROWTH, Inspection, Inspections, folder, number, tokens};
 use crate::analysis::inspect::RecordedUsage;
 use crate::metrics::column::Unit;
@@ -22,7 +22,7 @@ pub fn screen(inspections: &Inspections, layout: &Layout) -> Option<Screen> {
     Some(Screen {
         scope: scope(all),
         answer: vec![Prose::new(content(all)), Prose::new(compactions(all) + &bill(all))],
-        table: ScreenTable::new(largest(all), vec![0, 8, 5, 4, 1, 6, 2, 3, 7], "conversations"),
+        table: ScreenTable::new(largest(all), vec![0, 8, 6, 4, 1, 5, 2, 3, 7], "conversations"),
         checks: checks(inspections),
         changes: Vec::new(),
         next: next(layout),
@@ -125,7 +125,7 @@ fn largest(all: &[Inspection]) -> TableModel {
         vec![
             transcript,
             conversation,
-            agent(inspection),
+            inspection.identity.agent.clone().unwrap_or_else(|| inspection.format.to_owned()),
             number(inspection.calls),
             tokens(inspection.tokens.total),
             number_format::value(Unit::Tokens, peak),

@@ -55,10 +55,10 @@ fn a_database_is_inspected_session_by_session() {
     let folder = machine();
     let shown = run_in(folder.path(), ["inspect", "opencode.db", "-q", "--width", "150"], b"").printed();
     assert!(shown.starts_with("2 conversations of 2 transcripts, 1 of them of sub-agents, 9 calls (opencode 2)\n"), "{shown}");
-    let names: Vec<&str> = shown.lines().filter(|line| line.contains("#ses_") && line.contains("opencode 1.2.3")).collect();
+    let names: Vec<&str> = shown.lines().filter(|line| line.contains("#ses_") && line.contains(" opencode ")).collect();
     assert!(names[0].trim_start().starts_with("opencode.db#ses_main") && names[1].contains("↳ opencode.db#ses_child"), "{shown}");
     let alone = run_in(folder.path(), ["inspect", "opencode.db#ses_child", "-q", "--full", "--width", "150"], b"").printed();
-    assert!(alone.contains("main, child of ses_main (not here)"), "{alone}");
+    assert!(alone.contains("main, child of ses_main (not here)") && alone.contains("opencode 1.2.3"), "{alone}");
     let json = run_in(folder.path(), ["inspect", ".", "-q", "-o", "json"], b"").json();
     let child = &json["conversations"][0];
     assert_eq!(child["transcript"], "opencode.db#ses_child");
