@@ -1,8 +1,9 @@
 //! Opens SQLite databases that another program may be writing, to read from them only.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::limits::Limit;
@@ -20,9 +21,10 @@ pub fn open(path: &Path, limit: u64) -> Result<Connection, StoreError> {
     let unlogged = || -> rusqlite::Result<Connection> {
         checked(Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?, limit)
     };
-    match open() {
-        // Without the files that coordinate readers and writers, SQLite opens it only if it is taken for one that no program changes. Where
-        // the folder holds no log, all is in the file.
+    // A program that has it open has a log beside it. Without one, all is in the file, and SQLite would put an empty log there.
+    let is_closed = is_logged(path) && !log_of(path).exists();
+    match if is_closed { unlogged() } else { open() } {
+        // Without the files that coordinate readers and writers, SQLite opens it only if it is taken for one that no program changes.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !has_log(path) => unlogged(),
         opened => opened,
     }
@@ -72,9 +74,19 @@ pub fn has_index(connection: &Connection, table: &str, column: &str) -> rusqlite
 
 /// Whether a write-ahead log with content is beside a database.
 fn has_log(path: &Path) -> bool {
+    fs::metadata(log_of(path)).is_ok_and(|metadata| metadata.len() > 0)
+}
+
+fn log_of(path: &Path) -> PathBuf {
     let mut log = OsString::from(path);
     log.push("-wal");
-    fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
+    log.into()
+}
+
+/// Whether a database uses a write-ahead log (<https://www.sqlite.org/fileformat.html>, 1.3.3).
+fn is_logged(path: &Path) -> bool {
+    let mut head = [0; 20];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head[18] == 2 && head[19] == 2
 }
 
 /// The address of a database that is taken for one that no program changes (<https://www.sqlite.org/uri.html>).

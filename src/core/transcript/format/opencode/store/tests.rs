@@ -189,6 +189,18 @@ fn what_is_committed_is_read_while_the_agent_writes() {
     assert_eq!(version(&copy).as_deref(), Some("1.2.3"));
 }
 
+/// A database that no program has open has no log, and gets none.
+#[test]
+fn reading_leaves_nothing_beside_a_database() {
+    let (folder, path) = database("opencode.db", &[export("ses_1", None)]);
+    let writer = Connection::open(&path).expect("a database");
+    writer.pragma_update(None, "journal_mode", "wal").expect("a log");
+    drop(writer);
+    assert_eq!(sessions(&path, None).expect("a store").map(|all| all.len()), Some(1));
+    assert!(!read(&path, "ses_1", LIMIT).expect("a session").is_empty());
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
 #[test]
 fn a_locked_database_is_refused_by_that() {
     let (_folder, path) = database("opencode.db", &[export("ses_1", None)]);
