@@ -16,6 +16,7 @@ pub enum Failure {
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),
     /// The agent that was recorded failed; what it asked was recorded.
+    #[cfg(feature = "models")]
     #[error("the recorded program ended: {0}")]
     Program(std::process::ExitStatus),
     /// Everything was analysed and reported, and a finding or a rule fails the command.
@@ -49,6 +50,7 @@ impl Failure {
         match self {
             Failure::Found(_) => 1,
             // As a shell does: the program's own code.
+            #[cfg(feature = "models")]
             Failure::Program(status) => status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX),
             Failure::Stopped { .. } => interrupt::INTERRUPTED,
             _ => 2,

@@ -65,6 +65,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 /// # Errors
 ///
 /// Fails like [`write_new`].
+#[cfg(feature = "models")]
 pub fn open_new(path: &Path) -> Result<File, OutputError> {
     let mut options = File::options();
     options.write(true).create_new(true);
