@@ -72,3 +72,5 @@ recompact.show(["runs"], "lcc-s06")  # wrong
 results.totals("lcc-s06", "calls")  # wrong
 function(right, shape="anthropc")  # wrong
 recompact.diff(results, "results.json")  # wrong
+recompact.audit("runs", window=80_000)  # wrong
+recompact.read("runs", findings=True)  # wrong

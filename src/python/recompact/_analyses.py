@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 
 from . import _native
 from ._results import Rows
-from ._settings import READING, only, takes
+from ._settings import AUDITING, INSPECTING, only, takes
 from ._watching import Paths, Progress, finished, list_of, watching
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._settings import Settings
-
-
-#: The settings of an inspection and of an audit.
-INSPECTING = (*READING, "tokenizer", "prices")
-AUDITING = (*READING, "tokenizer")
+    from ._settings import Auditing, Inspecting
 
 
 class InspectReport(Rows):
@@ -51,7 +46,7 @@ class CheckReport(Rows):
 
 @takes(*INSPECTING)
 def inspect(
-    paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Settings]
+    paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Inspecting]
 ) -> InspectReport:
     """Shows what transcripts hold: calls, tokens by kind, growth, largest results, recorded compactions.
 
@@ -72,7 +67,7 @@ def audit(
     root: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: bool | Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[Auditing],
 ) -> AuditReport:
     """Finds what is wrong with saved transcripts and the compactions recorded in them. Changes nothing.
 

@@ -43,7 +43,21 @@ class Reading(TypedDict, total=False):
     newest: Whole
 
 
-class Settings(Reading, total=False):
+class Auditing(Reading, total=False):
+    """Which transcripts are audited, and how. Every setting may be left out."""
+
+    #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: `"own"`.
+    tokenizer: str
+
+
+class Inspecting(Auditing, total=False):
+    """Which transcripts are inspected, and how. Every setting may be left out."""
+
+    #: A model that all calls are priced as, or a price list; default: each call by its model and date.
+    prices: str | PathLike[str]
+
+
+class Settings(Inspecting, total=False):
     """What is replayed, how, and what the results list. Every setting may be left out."""
 
     #: Changes of single settings by the id of their layer: `{"micro.keep_recent_results": 5}`, `"micro.keep_recent_results=5"`, or a
@@ -64,16 +78,12 @@ class Settings(Reading, total=False):
     window: Whole | str
     #: Tokens of system prompt and tools in every request; default: taken from the first recorded usage.
     overhead: Whole
-    #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: `"own"`.
-    tokenizer: str
     #: How long thinking is sent again; default: as the format's provider does.
     thinking: Literal["turn", "all", "none"]
     #: Prompt cache of the replays: as the record shows it, or as the provider's rules describe it; default: `"recorded"`.
     cache: Literal["recorded", "ideal"]
     #: A conversation is not priced if its simulated cost differs from the bill by more than this share; default: `0.15`.
     max_residual: float
-    #: A model that all calls are priced as, or a price list; default: each call by its model and date.
-    prices: str | PathLike[str]
     #: Random seed for bootstrap intervals, sweep samples and the hold-out split.
     seed: Whole
     #: Number of lost facts to list for each policy; default: `3`.
@@ -107,6 +117,10 @@ class SearchSettings(TypedDict, total=False):
 
 #: The settings that say which transcripts are read, and how.
 READING = tuple(Reading.__annotations__)
+
+#: Those of an audit, and of an inspection.
+AUDITING = tuple(Auditing.__annotations__)
+INSPECTING = tuple(Inspecting.__annotations__)
 
 def _about() -> dict[str, str]:
     """Returns what the comments above the settings say, for `help()`; nothing if the package has no sources."""

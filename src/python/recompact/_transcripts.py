@@ -14,7 +14,7 @@ from ._watching import Paths, Progress, finished, list_of, watching
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._settings import Settings
+    from ._settings import Reading
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Conversation:
 
 @takes(*READING)
 def read(
-    paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Settings]
+    paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Reading]
 ) -> list[Conversation]:
     """Reads the conversations of transcripts, in any known format.
 
