@@ -17,19 +17,27 @@ pub fn answer(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
         let own = formats(results).into_iter().filter_map(|format| chosen_settings(results, verdict, format));
         return of_sessions(results, verdict).into_iter().chain(own).collect();
     }
-    harnesses.iter().filter_map(of_harness).collect()
+    // What is the same for several harnesses is said once.
+    let mut answers: Vec<(Prose, Prose)> = Vec::new();
+    for (harness, said) in harnesses.iter().filter_map(of_harness) {
+        match answers.iter_mut().find(|(_, other)| *other == said) {
+            Some((all, _)) => *all = std::mem::take(all).words("; ").join(harness),
+            None => answers.push((harness, said)),
+        }
+    }
+    answers.into_iter().map(|(all, said)| all.words(": ").join(said)).collect()
 }
 
-/// ``claude-code`, 17 sessions: Ship `x`: it costs … Of the facts …`
-fn of_harness(HarnessVerdict { part, verdict }: &HarnessVerdict) -> Option<Prose> {
+/// The harness, and what is said for its sessions: ``claude-code`, 17 sessions` and `Ship `x`: it costs … Of the facts …`
+fn of_harness(HarnessVerdict { part, verdict }: &HarnessVerdict) -> Option<(Prose, Prose)> {
     let HarnessResults { format, sessions, results } = part;
-    let beginning = Prose::default().name(format.as_str()).words(format!(", {}: ", plural(*sessions, "session")));
+    let harness = Prose::default().name(format.as_str()).words(format!(", {}", plural(*sessions, "session")));
     let mut sentences = of_sessions(results, verdict).into_iter();
     let first = sentences.next()?;
     let rest = |chosen| joined(vec![promised::stability(results, verdict), facts(chosen, None)]);
     let second = verdict.chosen().map(rest).or_else(|| sentences.next()).unwrap_or_default();
     let settings = chosen_settings(results, verdict, format).unwrap_or_default();
-    Some(joined(vec![beginning.join(first), second, settings]))
+    Some((harness, joined(vec![first, second, settings])))
 }
 
 fn chosen_settings(results: &Results, verdict: &Verdict, format: &str) -> Option<Prose> {
