@@ -8,7 +8,7 @@ use super::part;
 const RESERVED: [&str; 5] = ["id", "replaces", "continues", "role", "tool_call_id"];
 
 /// Returns whether a block can be written as a tool call.
-pub(super) fn is_call(block: &Value) -> bool {
+pub(crate) fn is_call(block: &Value) -> bool {
     block["type"] == "tool_use"
         && block["id"].is_string()
         && block["name"].is_string()
@@ -16,7 +16,7 @@ pub(super) fn is_call(block: &Value) -> bool {
         && block.get("function").is_none()
 }
 
-pub(super) fn write_call(block: &Value) -> Value {
+pub(crate) fn write_call(block: &Value) -> Value {
     let mut call = others(block, &["type", "id", "name", "input"]);
     let function = json!({ "name": block["name"], "arguments": block["input"].to_string() });
     let mut fields = Map::new();
@@ -27,7 +27,7 @@ pub(super) fn write_call(block: &Value) -> Value {
     Value::Object(fields)
 }
 
-pub(super) fn read_call(call: Value) -> Result<Value, String> {
+pub(crate) fn read_call(call: Value) -> Result<Value, String> {
     let (id, name) = (&call["id"], &call["function"]["name"]);
     let arguments = call["function"]["arguments"].as_str().ok_or("`arguments` of a tool call is a text")?;
     let arguments = if arguments.is_empty() { "{}" } else { arguments };
@@ -43,14 +43,14 @@ pub(super) fn read_call(call: Value) -> Result<Value, String> {
 }
 
 /// Returns whether a block can be written as the message of a tool.
-pub(super) fn is_result(block: &Value) -> bool {
+pub(crate) fn is_result(block: &Value) -> bool {
     block["type"] == "tool_result"
         && block["tool_use_id"].is_string()
         && (block["content"].is_string() || block["content"].is_array())
         && RESERVED.iter().all(|field| block.get(field).is_none())
 }
 
-pub(super) fn write_result(block: &Value) -> Map<String, Value> {
+pub(crate) fn write_result(block: &Value) -> Map<String, Value> {
     let content = match &block["content"] {
         Value::Array(parts) => parts.iter().map(part::write).collect(),
         text => text.clone(),
@@ -64,7 +64,7 @@ pub(super) fn write_result(block: &Value) -> Map<String, Value> {
 }
 
 /// Reads the message of a tool, without its role.
-pub(super) fn read_result(mut fields: Map<String, Value>) -> Result<Value, String> {
+pub(crate) fn read_result(mut fields: Map<String, Value>) -> Result<Value, String> {
     let id = fields.remove("tool_call_id").filter(Value::is_string).ok_or("a message of a tool has a `tool_call_id`")?;
     let content = match fields.remove("content") {
         Some(Value::Array(parts)) => Value::Array(parts.into_iter().map(part::read).collect()),

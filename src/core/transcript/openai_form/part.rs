@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Writes a block as a part.
-pub(super) fn write(block: &Value) -> Value {
+pub(crate) fn write(block: &Value) -> Value {
     match image_url(block) {
         Some(url) => json!({ "type": "image_url", "image_url": { "url": url } }),
         None => block.clone(),
@@ -11,7 +11,7 @@ pub(super) fn write(block: &Value) -> Value {
 }
 
 /// Reads a part as a block.
-pub(super) fn read(part: Value) -> Value {
+pub(crate) fn read(part: Value) -> Value {
     if part["type"] != "image_url" {
         return part;
     }
@@ -25,7 +25,7 @@ pub(super) fn read(part: Value) -> Value {
 }
 
 /// Returns the text of a part that is nothing else.
-pub(super) fn plain_text(part: &Value) -> Option<&str> {
+pub(crate) fn plain_text(part: &Value) -> Option<&str> {
     let fields = part.as_object().filter(|fields| fields.len() == 2 && part["type"] == "text")?;
     fields.get("text")?.as_str()
 }
