@@ -2,7 +2,8 @@
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
 //! (arguments that several subcommands share), `captured` (what a command prints, in memory), `error` (why a command failed, and its
-//! exit code), `output` (the one writer of the disk), `pager`, `file_uses` (what may not be read and written at once), `resources`
+//! exit code), `output` (the one writer of the disk), `new_folder` (files named by
+//! texts of transcripts), `pager`, `file_uses` (what may not be read and written at once), `resources`
 //! (the files and models of a study), `input`, `defaults` (options that the user's files set), `help` (which
 //! options `--help` shows), `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), and `resume`,
 //! `saved_results`, and `verbose`.
@@ -17,6 +18,7 @@ mod help;
 mod input;
 mod interrupt;
 mod monitor;
+mod new_folder;
 pub(crate) mod output;
 mod pager;
 mod progress;
