@@ -75,9 +75,22 @@ impl Batch {
         builder: &mut ConversationBuilder,
         notes: &mut Vec<Note>,
     ) {
+        let wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+        self.answer_block(failed, id, wire, at, builder, notes);
+    }
+
+    /// Adds a result as its whole block, as [`Batch::answer_as`]. `failed` is for one without a field that says so.
+    pub fn answer_block(
+        &mut self,
+        failed: bool,
+        id: &str,
+        mut wire: Value,
+        at: Stamp,
+        builder: &mut ConversationBuilder,
+        notes: &mut Vec<Note>,
+    ) {
         self.first.get_or_insert(at);
         if let Some(call) = self.waiting.get_mut(id).and_then(VecDeque::pop_front) {
-            let wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
             let result = builder.block(wire, Origin::Tool, at.line);
             if failed {
                 builder.set_says_failed(result);
@@ -87,7 +100,7 @@ impl Batch {
         }
         let text = format!("the result of call `{id}` has no open call before it; it was kept as text");
         notes.push(Note::info(at.line, text));
-        match content {
+        match wire["content"].take() {
             Value::String(text) if text.is_empty() => {}
             Value::String(text) => self.push(builder.text(text, Origin::Injected, at.line), at),
             Value::Array(parts) => {

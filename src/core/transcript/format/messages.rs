@@ -67,7 +67,15 @@ fn is_like(bytes: &[u8]) -> bool {
     };
     let fits: Vec<Fit> = first.iter().map(fit).collect();
     let good = first.iter().zip(&fits).find(|(_, fit)| **fit == Fit::Good);
-    good.is_some_and(|(value, _)| value["role"] != "system") && are_of(&fits)
+    // A system prompt as a message is of the chat API, unless the blocks after it are not.
+    let is_own = |value: &Value| value["role"] != "system" || first.iter().any(has_own_blocks);
+    good.is_some_and(|(value, _)| is_own(value)) && are_of(&fits)
+}
+
+/// Returns whether a message has a block that the chat API has not.
+fn has_own_blocks(message: &Value) -> bool {
+    let blocks = message.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    blocks.iter().map(block_type).any(|kind| kind != "text" && is_anthropic_type(kind))
 }
 
 /// Keys of messages of other formats: OpenAI's chat API and Claude Code.
@@ -98,8 +106,19 @@ fn fit(record: &Value) -> Fit {
     }
 }
 
-fn is_anthropic_type(block_type: &str) -> bool {
-    let known = ["text", "thinking", "redacted_thinking", "tool_use", "image", "document", "search_result", "container_upload"];
+/// Returns whether blocks of this type are of the Messages API.
+pub fn is_anthropic_type(block_type: &str) -> bool {
+    let known = [
+        "text",
+        "thinking",
+        "redacted_thinking",
+        "tool_use",
+        "image",
+        "document",
+        "search_result",
+        "container_upload",
+        "tool_reference",
+    ];
     known.contains(&block_type)
         || block_type.ends_with("_tool_use")
         || block_type.ends_with("tool_result")

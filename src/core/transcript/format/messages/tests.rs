@@ -287,3 +287,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_system_prompt_before_own_blocks_is_of_this_format() {
+    let system = json!({"role": "system", "content": "be kind"});
+    let call = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "run", "input": {}}]});
+    let go = json!({"role": "user", "content": "go"});
+    let own = lines(&[system.clone(), go.clone(), call]);
+    assert!(is_like(own.as_bytes()));
+    assert_eq!(read_str(&own).0.system.as_deref(), Some("be kind"));
+    assert!(!is_like(lines(&[system, go]).as_bytes()), "as well of the chat API");
+}

@@ -6,13 +6,17 @@ use serde_json::{Value, json};
 
 use super::super::batch::{Batch, Stamp};
 use super::super::notes::Notes;
-use super::super::{Note, wire_usage};
+use super::super::{Note, exit_code, wire_usage};
 use super::message::ChatMessage;
 use super::{Recorded, text_calls};
 use crate::transcript::conversation::{Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire};
+use crate::transcript::openai_form::{self, ORDER};
 
 /// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result recorded]";
+
+/// Anthropic's field for errors.
+const IS_ERROR: &str = "is_error";
 
 /// Role of mini-swe-agent's last record: how the run ended. It was never sent.
 const EXIT: &str = "exit";
@@ -126,6 +130,7 @@ impl Dialogue {
             wires.push(call.tool_use(&id));
             self.register_call(id, at.line);
         }
+        let wires = in_recorded_order(wires, &message.field(ORDER));
         let is_string_content = is_string && matches!(wires.as_slice(), [only] if only["type"] == "text");
         let blocks: Vec<_> = wires.into_iter().map(|wire| self.builder.block(wire, Origin::Agent, at.line)).collect();
         if blocks.is_empty() {
@@ -156,7 +161,14 @@ impl Dialogue {
     fn read_result(&mut self, mut message: ChatMessage, at: Stamp, notes: &mut Notes) {
         let content = message.result_content(notes);
         let id = message.answered(notes).or_else(|| self.unnamed.pop_front()).unwrap_or_default();
-        self.batch.answer(&id, content, at, &mut self.builder, &mut notes.lines);
+        // The chat API has no field for errors, but gateways and `recompact convert` keep Anthropic's. One that is null says that the
+        // text is no sign either.
+        let failed = !message.has(IS_ERROR) && exit_code::says_failed(&content);
+        let mut wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+        if let Value::Bool(is_error) = message.field(IS_ERROR) {
+            wire[IS_ERROR] = is_error.into();
+        }
+        self.batch.answer_block(failed, &id, wire, at, &mut self.builder, &mut notes.lines);
     }
 
     /// Returns the conversation; `None` if it has no messages.
@@ -173,6 +185,22 @@ impl Dialogue {
         let conversation = self.builder.finish();
         (!conversation.messages.is_empty()).then_some(conversation)
     }
+}
+
+/// Returns the blocks of a response in the order that its message states. Without one, or with one that is not of these blocks, it is the
+/// usual order.
+fn in_recorded_order(wires: Vec<Value>, order: &Value) -> Vec<Value> {
+    let Some(order) = order.as_array() else { return wires };
+    let mut fields = [Vec::new(), Vec::new(), Vec::new()];
+    for wire in &wires {
+        let field = match wire["type"].as_str() {
+            Some("thinking" | "redacted_thinking") => 0,
+            Some("tool_use") => 2,
+            _ => 1,
+        };
+        fields[field].push(wire.clone());
+    }
+    openai_form::in_order(fields, order).unwrap_or(wires)
 }
 
 /// Returns what is recorded of a call: in the message itself, or in the response that mini-swe-agent keeps in it.

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::notes::Notes;
-use super::super::{Note, openai_wire};
+use super::super::{Note, messages, openai_wire};
 use super::reasoning;
 use crate::transcript::conversation::text_wire;
 
@@ -21,7 +21,12 @@ pub struct ToolCall {
     pub id: Option<String>,
     name: String,
     input: Input,
+    /// Fields of Anthropic's API that a gateway passes on.
+    kept: Vec<(&'static str, Value)>,
 }
+
+/// Fields of a tool_use beside its content.
+const KEPT: [&str; 2] = ["caller", "cache_control"];
 
 /// What the model wrote as input of a tool.
 enum Input {
@@ -33,10 +38,12 @@ enum Input {
 
 impl ToolCall {
     pub fn tool_use(self, id: &str) -> Value {
-        match self.input {
+        let mut wire = match self.input {
             Input::Arguments(text) => openai_wire::tool_use(id, &self.name, text),
             Input::Text(text) => json!({"type": "tool_use", "id": id, "name": self.name, "input": {"input": text}}),
-        }
+        };
+        self.kept.into_iter().for_each(|(key, value)| wire[key] = value);
+        wire
     }
 }
 
@@ -156,7 +163,9 @@ impl ChatMessage {
             // Some recorders save parsed arguments.
             parsed => Input::Arguments(parsed.to_string()),
         };
-        Some(ToolCall { id: call.get("id").and_then(|id| self.id(id, "tool_calls.id", notes)), name, input })
+        let kept = KEPT.into_iter().filter_map(|key| Some((key, call.get(key).filter(|value| value.is_object())?.clone())));
+        let id = call.get("id").and_then(|id| self.id(id, "tool_calls.id", notes));
+        Some(ToolCall { id, name, input, kept: kept.collect() })
     }
 
     /// Takes the id of the call that this result answers. If it is the result of several calls, the first call gets its content.
@@ -192,6 +201,11 @@ impl ChatMessage {
         }
     }
 
+    /// Returns whether there is a field of this name.
+    pub fn has(&self, field: &str) -> bool {
+        self.fields.contains_key(field)
+    }
+
     /// Takes a field, null if there is none.
     pub fn field(&mut self, field: &str) -> Value {
         self.fields.remove(field).unwrap_or_default()
@@ -210,7 +224,8 @@ pub fn text(content: &Value) -> Option<String> {
     }
 }
 
-/// Converts a part of a content list: `text`, `input_text`, `output_text`, `refusal`, `image_url`.
+/// Converts a part of a content list: `text`, `input_text`, `output_text`, `refusal`, `image_url`. A block of Anthropic's API, which
+/// gateways pass on, stays as it is.
 fn block(part: Value, line: u32, notes: &mut Notes) -> Option<Value> {
     if let Value::String(text) = part {
         return Some(text_wire(text));
@@ -222,6 +237,9 @@ fn block(part: Value, line: u32, notes: &mut Notes) -> Option<Value> {
         (None, Some(url)) => Some(openai_wire::image(url)),
         (None, None) => {
             let kind = part.get("type").and_then(Value::as_str).unwrap_or("unknown");
+            if messages::is_anthropic_type(kind) {
+                return Some(part);
+            }
             let kind = crate::util::text::head(kind, 40);
             notes.kind(Note::info(line, format!("a part of type `{kind}` is neither text nor image; it was left out")));
             None

@@ -42,7 +42,8 @@ fn in_lists(records: &[Value]) -> Vec<Value> {
 
 fn fit(value: &Value) -> Fit {
     let role = value.get("role").and_then(Value::as_str).unwrap_or_default();
-    if parts(value).iter().any(is_anthropic) {
+    // A message that only the chat API has may hold a block that a gateway passes on.
+    if parts(value).iter().any(is_anthropic) && !is_chat_only(value) {
         Fit::Foreign
     } else if ROLES.contains(&role) {
         Fit::Good

@@ -238,3 +238,27 @@ fn fine_tuning_lines_are_not_joined() {
     let reading = read_lines(&[talk(&short), talk(&long)]);
     assert_eq!(reading.conversations.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["1", "2"]);
 }
+
+#[test]
+fn what_gateways_keep_of_anthropic_is_read() {
+    let call =
+        json!({"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}, "caller": {"type": "direct"}});
+    let response = json!({"role": "assistant", "content": "then", "tool_calls": [call], "order": ["tool_calls", "content"]});
+    let result = |is_error: Value| {
+        let parts = json!([{"type": "tool_reference", "tool_name": "read"}, {"type": "text", "text": "Error: gone"}]);
+        let message = json!({"role": "tool", "tool_call_id": "a", "content": parts, "is_error": is_error});
+        let conversation = read_lines(&[user("go"), response.clone(), message]).conversations.swap_remove(0);
+        assert_eq!(shape(&conversation)[1], "a: [use a] then");
+        assert_eq!(conversation.block(conversation.messages[1].blocks[0]).wire["caller"]["type"], "direct");
+        conversation.block(conversation.messages[2].blocks[0]).clone()
+    };
+    assert_eq!(result(json!(true)).wire["content"][0]["type"], "tool_reference");
+    let [yes, no, null] = [json!(true), json!(false), Value::Null].map(result);
+    assert_eq!([yes.is_error(), no.is_error(), null.is_error()], [true, false, false]);
+    assert_eq!(
+        [&yes.wire["is_error"], &no.wire["is_error"], &null.wire["is_error"]],
+        [&json!(true), &json!(false), &Value::Null]
+    );
+    let odd = json!({"role": "assistant", "content": "done", "order": ["tool_calls"]});
+    assert_eq!(shape(&read_lines(&[user("go"), odd]).conversations[0])[1], "a: done", "an order of other blocks says nothing");
+}
