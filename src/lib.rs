@@ -150,6 +150,7 @@
 //! | to add | table |
 //! |---|---|
 //! | a transcript format | [`transcript::format::FORMATS`] |
+//! | a form that transcripts are written in | [`transcript::write::TARGETS`] |
 //! | a token estimator | [`tokens::meter::METERS`] |
 //! | a layer | [`engine::layer::LAYERS`] |
 //! | a preset policy | [`engine::policy::PRESETS`] |

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod completions;
+pub mod convert;
 pub mod demo;
 pub mod diff;
 pub mod export_settings;

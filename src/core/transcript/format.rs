@@ -48,6 +48,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transcript::conversation::Conversation;
 
+pub(crate) use exit_code::says_failed;
 use head::Head;
 pub use requests::files::{LoggedRequest, read_files};
 

@@ -4,6 +4,7 @@ pub mod action;
 pub mod bad_input;
 pub mod completions;
 pub mod contexts;
+pub mod convert;
 pub mod defaults;
 pub mod demo;
 pub mod diff;
