@@ -21,10 +21,13 @@ use destination::Destination;
 /// Help of the paths: nothing is converted unless it is named.
 const PATHS: &str = "File, folder, glob pattern, or - (standard input)";
 
-/// Reading a file that was written gives the same messages, calls and results, and what the form has no place for is named on standard
-/// error; with --strict it gives exit code 1. Nothing is redacted: the file holds the keys and passwords that the transcript holds.
+/// What a user should know of the output.
+const PROMISE: &str = "\
+Read again, the output has the same messages, calls and results. What the form has no place for is counted on standard
+error; with --strict it gives exit code 1. Nothing is redacted: keys and passwords of the transcript are in the output.";
+
 #[derive(Args)]
-#[command(mut_arg("paths", |arg| arg.required(true).help(PATHS).long_help(PATHS)))]
+#[command(after_help = PROMISE, mut_arg("paths", |arg| arg.required(true).help(PATHS).long_help(PATHS)))]
 pub struct Convert {
     #[command(flatten)]
     transcripts: Transcripts,
