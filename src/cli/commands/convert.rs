@@ -22,9 +22,9 @@ use destination::Destination;
 const PATHS: &str = "File, folder, glob pattern, or - (standard input)";
 
 /// What a user should know of the output.
-const PROMISE: &str = "\
-Read again, the output has the same messages, calls and results. What the form has no place for is counted on standard
-error; with --strict it gives exit code 1. Nothing is redacted: keys and passwords of the transcript are in the output.";
+const PROMISE: &str = "Read again, the output has the same messages, calls and results; if a form cannot hold some of them, the exit code is 1. What else it \
+     has no place for is counted on standard error; with --strict that gives exit code 1, too. Nothing is redacted: keys and passwords of \
+     the transcript are in the output.";
 
 #[derive(Args)]
 #[command(after_help = PROMISE, mut_arg("paths", |arg| arg.required(true).help(PATHS).long_help(PATHS)))]
@@ -67,6 +67,10 @@ impl Convert {
         results.iter().for_each(|other| losses.extend(other));
         self.say(&losses);
         self.transcripts.end(end)?;
+        if losses.is_misread() {
+            let blocks = plural(losses.count(Lost::Content), "block");
+            return Err(Failure::Found(format!("{} cannot hold {blocks} as the model saw them", self.to.name)));
+        }
         if self.transcripts.read_spec().strict && !losses.is_empty() {
             return Err(Failure::Found(format!("--strict: {} cannot hold all of it", self.to.name)));
         }

@@ -82,3 +82,12 @@ fn an_unknown_form_names_the_known_ones() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("messages") && ran.stderr.contains("openai-chat"), "{}", ran.stderr);
 }
+
+/// No request of the chat API has a result without its call.
+#[test]
+fn what_a_model_would_see_otherwise_fails() {
+    let ran = run(["convert", "awkward/orphans.jsonl", "--to", "openai-chat"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("openai-chat cannot hold 13 blocks as the model saw them"), "{}", ran.stderr);
+    assert_eq!(run(["convert", "awkward/orphans.jsonl", "--to", "messages"]).code, 0);
+}
