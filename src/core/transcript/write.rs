@@ -7,9 +7,9 @@ mod losses;
 mod messages;
 mod openai_chat;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::conversation::{BlockId, Call, Conversation};
+use super::conversation::{BlockId, Call, Conversation, Message};
 use super::format::{self, Format, ReadOptions};
 use crate::text::surrogates::restore_escapes;
 
@@ -79,6 +79,24 @@ impl Target {
         };
         Converted { text, losses }
     }
+}
+
+/// Writes the system prompt and the messages, one a line. `messages_of` returns what the form has for one message of the conversation; a
+/// response comes with its call.
+fn lines(
+    conversation: &Conversation,
+    system: System,
+    messages_of: impl Fn(&Message, Option<&Call>) -> Vec<Map<String, Value>>,
+) -> String {
+    let mut text = String::new();
+    if let (Some(prompt), System::Written) = (&conversation.system, system) {
+        text += &line(&json!({"role": "system", "content": prompt}));
+    }
+    let mut call_of = calls(conversation);
+    for (at, message) in conversation.messages.iter().enumerate() {
+        messages_of(message, call_of(at)).into_iter().for_each(|fields| text += &line(&Value::Object(fields)));
+    }
+    text
 }
 
 /// Returns a line of JSON, with lone surrogates as they were recorded.

@@ -1,5 +1,6 @@
 //! A line of the record: a question to a model, with its answer.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use jiff::Timestamp;
@@ -96,20 +97,19 @@ impl Answer<'_> {
 
 impl Body<'_> {
     /// Returns the bytes without compression; as they are if the compression is not known.
-    fn bytes(&self) -> Vec<u8> {
+    fn bytes(&self) -> Cow<'_, [u8]> {
         let mut bytes = Vec::new();
-        let read = match self.encoding {
+        // What came before an error is JSON only if it is whole.
+        let _ = match self.encoding {
             "gzip" => flate2::read::MultiGzDecoder::new(self.bytes).take(MAX_BYTES).read_to_end(&mut bytes),
             "deflate" => flate2::read::ZlibDecoder::new(self.bytes).take(MAX_BYTES).read_to_end(&mut bytes),
             "zstd" => match ruzstd::decoding::StreamingDecoder::new(self.bytes) {
                 Ok(decoder) => decoder.take(MAX_BYTES).read_to_end(&mut bytes),
-                Err(_) => return Vec::new(),
+                Err(_) => return Cow::default(),
             },
-            _ => return self.bytes.to_vec(),
+            _ => return Cow::Borrowed(self.bytes),
         };
-        // What came before an error is JSON only if it is whole.
-        let _ = read;
-        bytes
+        bytes.into()
     }
 
     fn json(&self) -> Option<Value> {

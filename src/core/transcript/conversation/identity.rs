@@ -20,7 +20,7 @@ pub struct Identity {
     /// The id of the session; of a sub-agent without a session of its own, the id of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The id of the session whose agent started this one, or of which it is a copy.
+    /// The id of the parent session: its agent started this session, or this session began as a copy of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// Why the session began: [`SUBAGENT`], [`FORK`], or the word of the record (`startup`, `resume`, `clear`).

@@ -4,25 +4,19 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{System, Target, calls, line};
+use super::{System, Target, lines};
 use crate::transcript::conversation::{Block, BlockKind, Call, Conversation, Message, Usage};
 
 pub(super) const TARGET: Target = Target { name: "messages", about: "Anthropic messages, one a line", ending: "jsonl", write };
 
 fn write(conversation: &Conversation, system: System) -> String {
-    let mut text = String::new();
-    if let (Some(prompt), System::Written) = (&conversation.system, system) {
-        text += &line(&json!({"role": "system", "content": prompt}));
-    }
-    let mut call_of = calls(conversation);
-    for (at, message) in conversation.messages.iter().enumerate() {
+    lines(conversation, system, |message, call| {
         let mut fields = message_fields(conversation, message);
-        if let Some(call) = call_of(at) {
+        if let Some(call) = call {
             add_call(call, &mut fields);
         }
-        text += &line(&Value::Object(fields));
-    }
-    text
+        vec![fields]
+    })
 }
 
 fn message_fields(conversation: &Conversation, message: &Message) -> Map<String, Value> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{System, Target, calls, line, wires};
+use super::{System, Target, lines, wires};
 use crate::transcript::conversation::{Block, BlockKind, Call, Conversation, Message, Role, Usage};
 use crate::transcript::format::says_failed;
 use crate::transcript::openai_form::{self, tool};
@@ -11,25 +11,17 @@ pub(super) const TARGET: Target =
     Target { name: "openai-chat", about: "OpenAI chat messages, one a line", ending: "jsonl", write };
 
 fn write(conversation: &Conversation, system: System) -> String {
-    let mut text = String::new();
-    if let (Some(prompt), System::Written) = (&conversation.system, system) {
-        text += &line(&json!({"role": "system", "content": prompt}));
-    }
-    let mut call_of = calls(conversation);
-    for (at, message) in conversation.messages.iter().enumerate() {
-        match message.role {
-            Role::User => user(conversation, message).into_iter().for_each(|fields| text += &line(&Value::Object(fields))),
-            Role::Assistant => {
-                let blocks = wires(conversation, &message.blocks);
-                let mut fields = openai_form::write(message.role, message.is_string_content, &blocks);
-                if let Some(call) = call_of(at) {
-                    add_call(call, &mut fields);
-                }
-                text += &line(&Value::Object(fields));
+    lines(conversation, system, |message, call| match message.role {
+        Role::User => user(conversation, message),
+        Role::Assistant => {
+            let blocks = wires(conversation, &message.blocks);
+            let mut fields = openai_form::write(message.role, message.is_string_content, &blocks);
+            if let Some(call) = call {
+                add_call(call, &mut fields);
             }
+            vec![fields]
         }
-    }
-    text
+    })
 }
 
 /// Returns the messages for one of the user: each result is one, and so are the blocks between two results.
