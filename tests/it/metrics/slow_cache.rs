@@ -72,9 +72,13 @@ fn set_clock(conversation: &mut Conversation) {
     }
 }
 
-/// A block of a request: the message that it begins, its content, and its size. Thinking that leaves by itself has no content and
-/// begins no message.
-type Sent = (Option<Role>, Option<String>, u64);
+/// A block of a request. What is behind thinking that leaves by itself begins the message, too.
+struct Sent {
+    /// The message that it begins, and its content.
+    says: (Option<Role>, String),
+    size: u64,
+    leaves_by_itself: bool,
+}
 
 /// A block as it was sent: its id, the ids that it replaces, whether it begins a message, its content and its size.
 struct Whole {
@@ -124,14 +128,15 @@ impl<'a> Slow<'a> {
         Self { conversation, whole: Vec::new(), dropped: BTreeSet::new(), edited: BTreeSet::new(), sent: Vec::new() }
     }
 
-    /// Takes the content of the thinking that the record dropped and no layer edited, in all requests.
+    /// Marks the thinking that the record dropped and no layer edited, in all requests.
     fn settle(&mut self) {
         for (call, blocks) in &self.whole {
             let mut opens = None;
             let sent = blocks.iter().map(|block| {
                 opens = block.opens.or(opens);
                 let leaves = block.ids.iter().any(|id| self.dropped.contains(id)) && !self.edited.contains(&block.ids[0]);
-                if leaves { (None, None, block.size) } else { (opens.take(), Some(block.holds.clone()), block.size) }
+                let begins = if leaves { opens } else { opens.take() };
+                Sent { says: (begins, block.holds.clone()), size: block.size, leaves_by_itself: leaves }
             });
             self.sent.push((*call, sent.collect()));
         }
@@ -147,13 +152,19 @@ impl<'a> Slow<'a> {
     }
 }
 
-/// Returns the size of the common first blocks of two requests, and the size of the thinking among them.
-fn common(request: &[Sent], earlier: &[Sent]) -> u64 {
-    let mut theirs = earlier.iter().filter(|(_, holds, _)| holds.is_some());
-    let same = |(opens, holds, _): &&Sent| {
-        holds.is_none() || theirs.next().is_some_and(|(other, held, _)| (other, held) == (opens, holds))
-    };
-    let mut alike: Vec<_> = request.iter().take_while(same).collect();
-    while alike.pop_if(|(_, holds, _)| holds.is_none()).is_some() {}
-    alike.iter().map(|(.., size)| size).sum()
+/// Returns the size of the first blocks of a request up to the last that an earlier one has, too. What leaves by itself may be in one
+/// of them only, and does not end what they have in common.
+fn common(request: &[Sent], mut earlier: &[Sent]) -> u64 {
+    let mut alike = 0;
+    for (place, block) in request.iter().enumerate() {
+        let (leaving, rest) = earlier.split_at(earlier.iter().take_while(|theirs| theirs.leaves_by_itself).count());
+        if block.leaves_by_itself {
+            alike = if leaving.iter().any(|theirs| theirs.says == block.says) { place + 1 } else { alike };
+        } else if rest.first().is_some_and(|theirs| theirs.says == block.says) {
+            (alike, earlier) = (place + 1, &rest[1..]);
+        } else {
+            break;
+        }
+    }
+    request[..alike].iter().map(|block| block.size).sum()
 }

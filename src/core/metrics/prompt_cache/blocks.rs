@@ -36,7 +36,7 @@ impl<'a> BlockInfo<'a> {
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
             let transparent = self.transparent[sent.block.index()];
-            let opened = if transparent { None } else { opens.take() };
+            let opened = if transparent { opens } else { opens.take() };
             PrefixStep {
                 key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
                 size: (self.setup.size)(sent.block),

@@ -2,6 +2,9 @@
 //!
 //! Only the part that differs from the previous request is walked, so a request costs time in proportion to its tail. Nodes
 //! of the current path were used by the last request; a node that left the path remembers when it was last used.
+//!
+//! A transparent block is a leaf: it has a node, so that it is known to be cached, and the block behind it is a child of the block
+//! before it.
 
 use rustc_hash::FxHashMap;
 
@@ -48,6 +51,7 @@ const NEVER: i64 = i64::MIN;
 #[derive(Debug, Clone, Copy)]
 struct PathEntry {
     node: u32,
+    parent_of_next: u32,
     /// Totals of the path up to here: size, messages, and blocks that are not transparent.
     size: u64,
     messages: usize,
@@ -62,13 +66,12 @@ impl Default for Prefixes {
 
 impl Prefixes {
     /// Moves to the path of the next request: the first `kept` blocks of the last one, then `tail`. Returns how many of its
-    /// first blocks, up to one that is not transparent, were all used since `oldest`; `used` is when the last request was
+    /// first blocks, but for transparent ones among them, were all used since `oldest`; `used` is when the last request was
     /// answered.
     pub fn advance(&mut self, kept: usize, tail: impl Iterator<Item = PrefixStep>, used: i64, oldest: i64) -> usize {
         self.leave(kept, used);
         let alive = used >= oldest;
-        let is_solid = |blocks: &usize| self.solid_in(*blocks) > self.solid_in(blocks - 1);
-        let shared = if alive { (1..=kept).rev().find(is_solid).unwrap_or(0) } else { 0 };
+        let shared = if alive { self.len() } else { 0 };
         self.walk(tail, alive, oldest, shared)
     }
 
@@ -82,16 +85,18 @@ impl Prefixes {
     fn walk(&mut self, steps: impl Iterator<Item = PrefixStep>, mut alive: bool, oldest: i64, mut shared: usize) -> usize {
         for step in steps {
             let last = self.path.last().copied();
-            let parent = last.map_or(0, |entry| entry.node);
-            let node = if step.transparent { parent } else { self.child(parent, step.key) };
-            alive &= step.transparent || self.is_alive(node, oldest);
+            let parent = last.map_or(0, |entry| entry.parent_of_next);
+            let node = self.child(parent, step.key);
+            let was_used = self.is_alive(node, oldest);
+            alive &= was_used || step.transparent;
             self.path.push(PathEntry {
                 node,
+                parent_of_next: if step.transparent { parent } else { node },
                 size: last.map_or(0, |entry| entry.size) + step.size,
                 messages: last.map_or(0, |entry| entry.messages) + usize::from(step.opens_message),
                 solid: last.map_or(0, |entry| entry.solid) + usize::from(!step.transparent),
             });
-            if alive && !step.transparent {
+            if alive && was_used {
                 shared = self.path.len();
             }
         }
