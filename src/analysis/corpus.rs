@@ -76,8 +76,8 @@ pub enum Unread {
     /// It holds an earlier request of the conversation in this file, with which it is read.
     #[error("it holds an earlier request of the conversation in {0}")]
     Joined(String),
-    /// It has no conversation of the wanted days, project or model.
-    #[error("it has no conversation of the wanted days, project or model")]
+    /// It has no conversation of the wanted days, project, model or format.
+    #[error("it has no conversation of the wanted days, project, model or format")]
     Unwanted,
 }
 

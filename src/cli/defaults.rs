@@ -72,7 +72,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failu
     Ok(Cli::from_arg_matches(&matches)?)
 }
 
-/// Completes `recompact PATH` to `recompact replay PATH`, if the first word is a path and no command.
+/// Completes `recompact PATH` and `recompact --full` to `recompact replay …`, if the first word is a path and no command, or an option of
+/// `replay` and none of the program.
 fn with_command(command: &Command, mut arguments: Vec<OsString>) -> Vec<OsString> {
     let is_switch = |argument: &&OsString| ["-v", "--verbose"].iter().any(|switch| *argument == switch);
     let at = 1 + arguments.iter().skip(1).take_while(is_switch).count();
@@ -80,10 +81,26 @@ fn with_command(command: &Command, mut arguments: Vec<OsString>) -> Vec<OsString
         let text = word.to_string_lossy();
         text == "-" || !text.starts_with('-') && (text.contains(['/', '\\', '*']) || Path::new(word).exists())
     };
-    if arguments.get(at).is_some_and(|word| command.find_subcommand(word).is_none() && is_path(word)) {
+    let replay = command.find_subcommand("replay").expect("replay is a command");
+    let is_option = |word: &OsString| has_option(replay, word) && !has_option(command, word) && !is_help(word);
+    let begins = |word: &OsString| command.find_subcommand(word).is_none() && is_path(word) || is_option(word);
+    if arguments.get(at).is_some_and(begins) {
         arguments.insert(at, "replay".into());
     }
     arguments
+}
+
+/// Whether a command takes the option that this word begins: `--full`, `--show=misses`, `-p`, `-qp`.
+fn has_option(command: &Command, word: &OsString) -> bool {
+    let text = word.to_string_lossy();
+    let long = text.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or_default());
+    let short = text.strip_prefix('-').filter(|_| long.is_none()).and_then(|rest| rest.chars().next());
+    command.get_arguments().any(|arg| long.is_some() && arg.get_long() == long || short.is_some() && arg.get_short() == short)
+}
+
+/// Whether this asks for the help of the program.
+fn is_help(word: &OsString) -> bool {
+    ["-h", "--help", "--help-all"].iter().any(|help| word == help)
 }
 
 /// Makes each entry the default of its option.

@@ -37,7 +37,7 @@ pub struct Transcripts {
     /// File, folder, glob pattern, or - (standard input) [default: where the agents here save sessions, and .transcripts]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Read every file in this format instead of detecting it
+    /// Read every file in this format instead of detecting it; in folders, leave out files of others
     #[arg(help_heading = READING, long, value_name = "NAME", value_parser = format_by_name)]
     format: Option<&'static Format>,
     /// Branches to read if a conversation was rewound or edited
@@ -315,7 +315,7 @@ impl Transcripts {
         }
         if !self.quiet && processed.unwanted > 0 {
             let (transcripts, are) = (plural(processed.unwanted, "transcript"), are(processed.unwanted));
-            output::say(&format!("{transcripts} {are} not of the wanted days, project or model"));
+            output::say(&format!("{transcripts} {are} not of the wanted days, project, model or format"));
         }
         if !self.quiet && !processed.coverage.is_complete() {
             output::say(&format!("{} read", processed.coverage.line_were()));

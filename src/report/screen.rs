@@ -9,6 +9,7 @@ mod sweep;
 
 use super::Layout;
 use super::table_model::{TableModel, Tone};
+use crate::findings::rules::secret;
 use crate::findings::{FINDINGS, Finding, FindingKind, Level};
 use crate::results::saved::Results;
 use crate::util::text::plural;
@@ -149,14 +150,15 @@ impl Prose {
 /// Most things to change.
 const MOST_CHANGES: usize = 3;
 
-/// What to change so that errors and warnings do not come back: the kinds with most errors first, then those with most warnings.
+/// What to change so that errors and warnings do not come back: secrets first, then the kinds with most errors, then those with most
+/// warnings.
 pub fn changes(findings: &[Finding]) -> Vec<Check> {
     let count = |kind: &FindingKind, level: Level| {
         findings.iter().filter(|finding| finding.id == kind.id && finding.level == level).count()
     };
     let counted = FINDINGS.iter().map(|kind| (kind, [Level::Error, Level::Warning].map(|level| count(kind, level))));
     let mut serious: Vec<(&FindingKind, [usize; 2])> = counted.filter(|(_, counts)| *counts != [0, 0]).collect();
-    serious.sort_by_key(|(_, counts)| std::cmp::Reverse(*counts));
+    serious.sort_by_key(|(kind, counts)| std::cmp::Reverse((kind.id == secret::ID, *counts)));
     let change = |(kind, [errors, warnings]): &(&FindingKind, [usize; 2])| {
         let counts = [plural(*errors, "error"), plural(*warnings, "warning")];
         let of_kind: Vec<String> = counts.into_iter().filter(|count| !count.starts_with("0 ")).collect();

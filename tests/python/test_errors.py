@@ -56,7 +56,7 @@ def sweep(**arguments):
         (replay(prices="gpt-9"), ValueError, "prices gpt-9: neither a model with a known price nor a readable file"),
         (replay(set="micr.keep_recent_results=5"), ValueError, "set micr.keep_recent_results=5: no policy here has a layer `micr`"),
         (replay(set="micro.kep=5"), ValueError, "set micro.kep=5: layer `micro`: `clear` has no setting `kep`"),
-        (replay(since="1d"), ValueError, "no conversation is of the wanted days, project and model (since, until, project, model)"),
+        (replay(since="1d"), ValueError, "no conversation is of the wanted days, project, model and format (since, until, project, model, format)"),
         (sweep(where="kept.hitt > 0"), ValueError, "where kept.hitt: there is no such column; did you mean `kept.hit`?"),
         (sweep(minimize="cost.ration"), ValueError, "minimize cost.ration: there is no such column; did you mean `cost.ratio`?"),
         (sweep(holdout=0.5), ValueError, "holdout 0.5: the transcripts have 1 session"),

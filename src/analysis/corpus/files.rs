@@ -180,6 +180,9 @@ impl FileCorpus {
             return failed(unknown_format(bytes, is_explicit));
         }
         if !is_read(&reading) {
+            if !is_explicit && self.is_of_another_format(at, bytes) {
+                return Err(Unread::Unwanted);
+            }
             let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
             let first = first.unwrap_or_default();
             return failed(format!("no conversation found in it, read as {}{first}", format.name));
@@ -190,6 +193,12 @@ impl FileCorpus {
 }
 
 impl FileCorpus {
+    /// Whether a format was named, and the file is one of another for sure.
+    fn is_of_another_format(&self, at: usize, bytes: &[u8]) -> bool {
+        let recognised = || format::recognise(&self.inputs[at].name, bytes);
+        self.format.is_some_and(|named| matches!(recognised(), Verdict::Sure(format) if format.name != named.name))
+    }
+
     /// Returns the part of a file in a log that has one file for each request; `None` if the file is a whole transcript.
     fn part(&self, at: usize, format: &Format, bytes: &[u8]) -> Option<Part> {
         let is_alone = |input: &Input| input.name == "-" || input.is_special();

@@ -15,7 +15,7 @@ pub struct Processed<T> {
     pub coverage: Coverage,
     /// Transcripts not begun when the run was stopped.
     pub left: usize,
-    /// Transcripts without a conversation of the wanted days, project or model. They do not count as found.
+    /// Transcripts without a conversation of the wanted days, project, model or format. They do not count as found.
     pub unwanted: usize,
     /// Lines that could not be read, with file, line and reason.
     pub skipped_lines: Vec<String>,
@@ -168,7 +168,8 @@ impl<T> Processed<T> {
             (true, Err(error)) => Err(error),
             (true, Ok(())) if self.unwanted > 0 => {
                 let transcripts = plural(self.unwanted, "transcript");
-                let why = "no conversation is of the wanted days, project and model (--since, --until, --project, --model)";
+                let why = "no conversation is of the wanted days, project, model and format (--since, --until, --project, --model, \
+                           --format)";
                 Err(RunError::Nothing(format!("nothing could be analysed: of {transcripts}, {why}")))
             }
             (true, Ok(())) => Err(RunError::Nothing("nothing could be analysed: no conversation was found".to_owned())),

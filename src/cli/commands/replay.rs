@@ -50,7 +50,7 @@ pub struct Replay {
     findings: bool,
     #[command(flatten)]
     fail_on: FailOn,
-    /// Show keys, tokens and passwords that the transcripts hold; without it, [secret] is in their place
+    /// Show the keys, tokens and passwords that `audit` finds; without it, [secret] is in their place
     #[arg(help_heading = MORE, long)]
     show_secrets: bool,
     /// Also compute the upper bound of facts that could have been kept, by linear programming, and an oracle that keeps single

@@ -36,7 +36,7 @@ pub struct Show {
     /// Show only the parts that hold this text, in the request or as recorded
     #[arg(long, value_name = "TEXT")]
     find: Option<String>,
-    /// Show keys, tokens and passwords that the transcripts hold; without it, [secret] is in their place
+    /// Show the keys, tokens and passwords that `audit` finds; without it, [secret] is in their place
     #[arg(long)]
     show_secrets: bool,
     #[command(flatten)]

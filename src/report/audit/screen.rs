@@ -3,6 +3,7 @@
 use super::{Audit, number, tokens};
 use crate::analysis::audit::persisted_outputs::State;
 use crate::analysis::inspect::{CompactionLoss, NAMED};
+use crate::findings::rules::secret;
 use crate::findings::{FINDINGS, Finding, Level, by_id};
 use crate::metrics::column::Unit;
 use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step, changes};
@@ -46,10 +47,16 @@ fn wrong(audit: &Audit) -> String {
     if errors + warnings == 0 {
         return "Nothing wrong was found.".to_owned();
     }
+    let secrets = audit.findings.iter().filter(|finding| finding.id == secret::ID).count();
+    let secrets = match secrets {
+        0 => String::new(),
+        1 => " One of them is a key, a token or a password that everyone who has the file can read.".to_owned(),
+        some => format!(" {} of them are keys, tokens or passwords that everyone who has the files can read.", number(some)),
+    };
     let serious = audit.findings.iter().filter(|finding| finding.level != Level::Note);
     let files: std::collections::BTreeSet<&str> = serious.map(|finding| finding.path.as_str()).collect();
     format!(
-        "{} and {} in {} of {}.",
+        "{} and {} in {} of {}.{secrets}",
         plural(errors, "error"),
         plural(warnings, "warning"),
         files.len(),
@@ -118,7 +125,9 @@ fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
     let mut kinds: Vec<(&str, Vec<&Finding>)> = FINDINGS.iter().map(|kind| (kind.id, of_kind(kind.id))).collect();
     kinds.retain(|(_, findings)| !findings.is_empty());
     let count = |findings: &[&Finding], level: Level| findings.iter().filter(|finding| finding.level == level).count();
-    kinds.sort_by_key(|(_, findings)| std::cmp::Reverse(Level::ALL.map(|level| count(findings, level))));
+    // Who reads only the first row must know of a key that others can read.
+    let order = |(id, findings): &(&str, Vec<&Finding>)| (*id == secret::ID, Level::ALL.map(|level| count(findings, level)));
+    kinds.sort_by_key(|kind| std::cmp::Reverse(order(kind)));
     let row = |(id, findings): &(&str, Vec<&Finding>)| {
         let counts = Level::ALL.map(|level| match count(findings, level) {
             0 => String::new(),
@@ -144,6 +153,11 @@ fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
 
 fn checks(audit: &Audit) -> Vec<Check> {
     let mut checks = Vec::new();
+    let compacted = audit.transcripts.iter().flat_map(|transcript| &transcript.compactions);
+    if compacted.filter_map(|compacted| compacted.lost.as_ref()).any(|lost| lost.nowhere > 0) {
+        let text = "neither: no text showed it when it was used; files may have held it, so `recompact replay` counts fewer as lost for good";
+        checks.push(Check::new("compactions", text));
+    }
     if !audit.coverage.is_complete() {
         checks.push(Check::new("left-out", format!("only {} audited", audit.coverage.line_were())));
     }

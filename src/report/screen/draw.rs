@@ -3,6 +3,7 @@
 use crate::util::text::{plural, wrap};
 
 use super::super::table::draw_rows;
+use super::super::table_model::Tone;
 use super::super::{Style, escape};
 use super::{CHANGES_TITLE, CHECKS_TITLE, Check, Screen, Step, fit};
 
@@ -29,7 +30,8 @@ pub fn draw(screen: &Screen, style: &Style, max_lines: usize) -> Vec<u8> {
         } else if too_many > 0 && changes > MIN_CHANGES && is_long(&screen.changes[changes - 1]) {
             changes -= 1;
         } else if too_many > 0 && rows > MIN_ROWS.min(screen.table.model.rows.len()) {
-            rows = rows.saturating_sub(too_many).max(MIN_ROWS);
+            // A row may have several lines.
+            rows = rows.saturating_sub(too_many.div_ceil(3)).max(MIN_ROWS);
         } else if too_many > 0 && changes > MIN_CHANGES {
             changes -= 1;
         } else if too_many > 0 && checks > 1 {
@@ -76,10 +78,12 @@ fn draw_part(screen: &Screen, (rows, checks, changes): (usize, usize, usize), st
 
 fn table(screen: &Screen, rows: usize, style: &Style) -> String {
     let mut model = fit::fitted(&screen.table, style.width);
-    let hidden = model.rows.len() - rows;
-    model.rows.truncate(rows);
+    let kept = fit::kept_rows(&screen.table, rows);
+    let hidden = model.rows.len() - kept.len();
+    model.rows = kept.iter().map(|at| std::mem::take(&mut model.rows[*at])).collect();
+    let tones: Vec<Tone> = kept.iter().filter_map(|at| screen.table.tones.get(*at).copied()).collect();
     let rule = "─".repeat(fit::width(&model, style.width));
-    let mut out = draw_rows(&model, &screen.table.tones, style);
+    let mut out = draw_rows(&model, &tones, style);
     if hidden > 0 {
         let option =
             if screen.table.section.is_empty() { "--full".to_owned() } else { format!("--show {}", screen.table.section) };

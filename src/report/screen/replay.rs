@@ -5,6 +5,7 @@ mod changes;
 mod checks;
 mod errors;
 mod promised;
+mod spent;
 mod table;
 
 use super::super::number_format::{MISSING, count, grouped};
@@ -32,7 +33,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
     let harnesses = harness_verdicts(&parts);
     Some(Screen {
         scope: scope(results, &verdict),
-        answer: answer::answer(results, &verdict, &harnesses),
+        answer: answer::answer(results, &verdict, &harnesses).into_iter().chain(spent::on_compactions(results)).collect(),
         table: table::table(results, &verdict, &harnesses, layout),
         checks: checks::checks(results, &verdict, &harnesses),
         changes: changes::changes(results, &verdict, &harnesses, &layout.invocation),
@@ -40,7 +41,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
     })
 }
 
-/// `27 conversations of 20 sessions, 2,141 calls; 11 policies replayed`
+/// `27 conversations of 20 sessions, 2,141 calls; 11 policies replayed offline, with `micro.keep_recent_results=5``
 fn scope(results: &Results, verdict: &Verdict) -> Prose {
     let conversations = conversations_of(&results.rows).len();
     let sessions = Samples::new(&results.rows).sessions();
@@ -50,7 +51,18 @@ fn scope(results: &Results, verdict: &Verdict) -> Prose {
     let what = if sessions == conversations { "session" } else { "conversation" };
     let calls = if calls == 1 { "1 call".to_owned() } else { format!("{} calls", count(calls)) };
     let policies = if policies == 1 { "1 policy".to_owned() } else { format!("{policies} policies") };
-    Prose::new(format!("{}{of_sessions}, {calls}; {policies} replayed offline", plural(conversations, what)))
+    let scope = Prose::new(format!("{}{of_sessions}, {calls}; {policies} replayed offline", plural(conversations, what)));
+    let changed = changed_settings(results).map(|setting| Prose::default().name(setting));
+    match changed.reduce(|all, next| all.words(", ").join(next)) {
+        Some(changed) => scope.words(", with ").join(changed),
+        None => scope,
+    }
+}
+
+/// The settings that were changed for all policies: `micro.keep_recent_results=5`. A sweep has those that it tries.
+fn changed_settings(results: &Results) -> impl Iterator<Item = &str> {
+    let set = results.study.iter().filter_map(|study| study.spec.get("set")?.as_array());
+    set.flatten().filter_map(|setting| setting.as_str())
 }
 
 /// What costs are compared with, in a sentence.

@@ -34,10 +34,13 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The values that are reported: on the held-out sessions, if there are any.
+    /// The values that are reported: on the held-out sessions, if there are any. Without them, a configuration that was not among the best
+    /// has those of the search.
     fn reported(&self, policy: &str) -> Option<&'a Values> {
         let is_policy = |summary: &&Summary| summary.policy == policy && summary.bound_of.is_none();
-        self.results.summary.iter().find(is_policy).map(|summary| &summary.values)
+        let whole = self.results.summary.iter().find(is_policy).map(|summary| &summary.values);
+        let of_search = || self.sweep.configuration(policy).filter(|_| self.sweep.held_out == 0).map(|row| &row.values);
+        whole.or_else(of_search)
     }
 
     fn value(&self, policy: &str, column: &str) -> Option<f64> {

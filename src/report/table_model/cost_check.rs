@@ -77,20 +77,30 @@ pub fn coverage_gap(results: &Results) -> Option<String> {
     covered(results).filter(|covered| !covered.is_all).map(|covered| covered.line)
 }
 
-/// What the recorded runs cost, part by part, so that it can be compared with what other programs say.
+/// What the recorded runs cost, part by part, so that it can be compared with what other programs and commands say.
+///
+/// `your recorded runs cost $182.07: $167.34 by the recorded usage (so says ccusage), $11.31 for output and cache writes that it leaves out
+/// (`recompact inspect` has both), $2.72 for summaries, $0.70 where the simulated cache differs`
 pub fn record(results: &Results) -> Option<String> {
     let rows = || results.rows.iter().filter(|row| row.bound_of.is_none() && Role::of(&row.policy) == Role::Recorded);
     let sum = |id: &str| rows().filter_map(|row| row.values.get(id)).sum::<f64>();
     let in_usd = results.checks.iter().filter(|check| check.priced && check.in_usd);
-    let by_usage: HashMap<_, f64> =
-        in_usd.map(|check| ((check.transcript.as_str(), check.conversation.as_str()), check.usage_cost)).collect();
+    let checks: HashMap<_, &CheckRow> =
+        in_usd.map(|check| ((check.transcript.as_str(), check.conversation.as_str()), check)).collect();
     let priced = rows().filter(|row| row.values.get(cost::USD).is_some());
-    let usage: f64 = priced.filter_map(|row| by_usage.get(&(row.transcript.as_str(), row.conversation.as_str()))).sum();
+    let priced = priced.filter_map(|row| checks.get(&(row.transcript.as_str(), row.conversation.as_str())));
+    let (usage, simulated) = priced.fold((0.0, 0.0), |(usage, simulated), check| {
+        (usage + check.usage_cost, simulated + check.simulated_cost - check.recorded_cost)
+    });
     let (all, summaries) = (sum(cost::USD), sum(cost::SUMMARIZER));
     let usd = |amount: f64| number_format::value(Unit::Usd, Some(amount));
-    let parts = [(all - summaries - usage, "output and cache writes that it leaves out"), (summaries, "summaries")];
+    let parts = [
+        (all - summaries - simulated - usage, "for output and cache writes that it leaves out (`recompact inspect` has both)"),
+        (summaries, "for summaries"),
+        (simulated, "where the simulated cache differs"),
+    ];
     let parts = parts.iter().filter(|(amount, _)| amount.abs() >= SAME);
-    let parts: String = parts.map(|(amount, what)| format!(", {} for {what}", usd(*amount))).collect();
+    let parts: String = parts.map(|(amount, what)| format!(", {} {what}", usd(*amount))).collect();
     (usage > 0.0 && !parts.is_empty())
         .then(|| format!("your recorded runs cost {}: {} by the recorded usage (so says ccusage){parts}", usd(all), usd(usage)))
 }

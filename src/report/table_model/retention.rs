@@ -86,6 +86,7 @@ pub fn misses(results: &Results) -> TableModel {
         "call: the first that needed the lost fact; uses: number of calls that did; more: other lost facts of the same origin"
             .to_owned(),
         "layer: what removed it".to_owned(),
+        "the request that missed a fact: recompact show FILE -p POLICY --call CALL --find FACT".to_owned(),
     ];
     footnotes.extend(left_out(folder));
     let rows = results.misses.iter().map(row).collect();

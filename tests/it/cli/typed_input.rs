@@ -59,6 +59,13 @@ fn a_path_alone_is_replayed() {
     for arguments in [&["repair"][..], &["repair/a.jsonl"], &["-v", "./repair"]] {
         assert_eq!(table(ran(arguments)), replayed, "{arguments:?}");
     }
+    // Options of `replay` need no command before them; those of the program stay its own.
+    let few = table(ran(&["replay", "repair", "-p", "lcc-s06", "--width", "90"]));
+    for arguments in [&["-p", "lcc-s06", "--width", "90", "repair"][..], &["--width=90", "repair", "-p", "lcc-s06"]] {
+        assert_eq!(table(ran(arguments)), few, "{arguments:?}");
+    }
+    assert!(ran(&["--version"]).stdout.starts_with("recompact ") && ran(&["--help"]).stdout.contains("First steps"));
+    assert_eq!(ran(&["--fulll"]).code, 2);
     let wrong = ran(&["./report"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("recompact: report: no such file or folder"), "{}", wrong.stderr);
     let wrong = ran(&["repair2"]);

@@ -110,12 +110,22 @@ fn sessions_are_chosen_by_day_project_and_model() {
     assert_eq!((names(&["--project", "Dev/stockbook"]).len(), names(&[]).len()), (4, 4));
 }
 
+/// A folder has three sessions of Claude Code and one of Codex. A named file is read as it was asked.
+#[test]
+fn files_of_other_formats_are_left_out_of_a_folder() {
+    let ran = run(["inspect", "claude-code", "codex", "--format", "codex"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "3 transcripts are not of the wanted days, project, model or format\n"));
+    assert!(ran.stdout.starts_with("1 conversation of 1 transcript, "), "{}", ran.stdout);
+    let named = run(["inspect", "claude-code/kept-tail.jsonl", "--format", "codex"]);
+    assert!(named.code == 2 && named.stderr.contains("read as codex"), "{}", named.stderr);
+}
+
 #[test]
 fn nothing_chosen_is_an_error() {
     let ran = run(["replay", "claude-code", "-p", "lcc-s06", "--since", "2999-01-01"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    let said = "recompact: nothing could be analysed: of 3 transcripts, no conversation is of the wanted days, project and model (--since, \
-                --until, --project, --model)\n";
+    let said = "recompact: nothing could be analysed: of 3 transcripts, no conversation is of the wanted days, project, model and format (--since, \
+                --until, --project, --model, --format)\n";
     assert!(ran.stderr.ends_with(said), "{}", ran.stderr);
     let wrong = run(["inspect", "claude-code", "--since", "yesterday"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("`yesterday` is not a day: write one such as 2026-10-01, 7d or 2w"));

@@ -14,8 +14,11 @@ use crate::util::text::plural;
 /// Returns the answer; if several harnesses recorded the sessions, one for each, because none of their users can ship for all.
 pub fn answer(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]) -> Vec<Prose> {
     if harnesses.is_empty() {
-        let own = formats(results).into_iter().filter_map(|format| chosen_settings(results, verdict, format));
-        return of_sessions(results, verdict).into_iter().chain(own).collect();
+        let mut sentences = of_sessions(results, verdict);
+        let settings = formats(results).into_iter().filter_map(|format| chosen_settings(results, verdict, format)).collect();
+        // Who has no settings for it reads this first.
+        let first = joined(vec![sentences.remove(0), joined(settings)]);
+        return [first].into_iter().chain(sentences).collect();
     }
     // What is the same for several harnesses is said once.
     let mut answers: Vec<(Prose, Prose)> = Vec::new();

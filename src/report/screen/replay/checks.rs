@@ -4,9 +4,10 @@ use super::super::{Check, Prose};
 use super::money;
 use crate::analysis::idle::idle_programs;
 use crate::analysis::limits::Flaw;
-use crate::analysis::verdict::{HarnessVerdict, Verdict};
+use crate::analysis::verdict::{HarnessVerdict, Standing, Verdict};
+use crate::engine::summarizer::SUMMARIZERS;
 use crate::findings::Level;
-use crate::metrics::metric::retention;
+use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, value};
 use crate::report::table_model::{LONGEST_NAME, cost_check, cut, cut_path};
 use crate::results::Role;
@@ -35,6 +36,7 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
     add("policies", overflows(verdict));
     add("cache", rewritten(results, verdict));
     add("misses", misses(results, verdict));
+    add("", quoted(results, verdict));
     add("findings", findings(results));
     add("policies", chance(verdict));
     add("tokens", estimates(results));
@@ -44,9 +46,9 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
 
 /// The table is of all sessions, the answers are not.
 fn together(harnesses: &[HarnessVerdict]) -> Option<Prose> {
-    let formats = harnesses.iter().map(|harness| Prose::new("--format ").name(harness.part.format.as_str()));
-    let options = formats.reduce(|all, next| all.words(", ").join(next))?;
-    Some(Prose::new("the table has the sessions of all harnesses together; those of one: ").join(options))
+    let options: Vec<String> = harnesses.iter().map(|harness| format!("--format {}", harness.part.format)).collect();
+    let text = format!("the table has the sessions of all harnesses together; those of one: {}", options.join(", "));
+    (!options.is_empty()).then(|| Prose::new(text))
 }
 
 fn stopped(results: &Results) -> Option<Prose> {
@@ -72,7 +74,7 @@ fn left_out(results: &Results) -> Option<Prose> {
 
 fn malformed(verdict: &Verdict) -> Option<Prose> {
     let broken = verdict.candidates().filter(|standing| standing.flaws.contains(&Flaw::Malformed));
-    let named = |standing: &crate::analysis::verdict::Standing| {
+    let named = |standing: &Standing| {
         Prose::default().name(standing.policy()).words(format!(" in {}", count(standing.malformed_by_policy())))
     };
     let list = broken.map(named).reduce(|all, next| all.words(", ").join(next))?;
@@ -94,6 +96,18 @@ fn overflows(verdict: &Verdict) -> Option<Prose> {
     )))
 }
 
+/// That no model wrote the summaries.
+fn quoted(results: &Results, verdict: &Verdict) -> Option<Prose> {
+    let summarizers = results.study.iter().filter_map(|study| study.spec.get("summarizer")?.as_array()).flatten();
+    let name = |summarizer: &serde_json::Value| summarizer.as_str().map(|name| name.split(':').next().unwrap_or(name).to_owned());
+    let named: Vec<String> = summarizers.filter_map(name).collect();
+    let is_stand_in = |name: &String| SUMMARIZERS.iter().any(|kind| kind.name == name);
+    let spends = |standing: &Standing| standing.summary.values.get(cost::SUMMARIZER).is_some_and(|usd| usd > 0.0);
+    let text =
+        "no model wrote the summaries of these policies: they quote what was there, so a real one may keep more facts or fewer";
+    (named.iter().all(is_stand_in) && verdict.candidates().any(spends)).then(|| Prose::new(text))
+}
+
 /// Why the first policy that costs more does so: what its edits made the provider write to the cache again.
 fn rewritten(results: &Results, verdict: &Verdict) -> Option<Prose> {
     let text = |policy: &str| {
@@ -105,10 +119,28 @@ fn rewritten(results: &Results, verdict: &Verdict) -> Option<Prose> {
         let times = if edits == 1 { "once".to_owned() } else { format!("{} times", count(edits)) };
         let (tokens, usd) = (count(tokens), money(usd));
         let text = format!(" invalidates the prompt cache {times}: writing {tokens} tokens to it again costs {usd}");
-        has_cost.then(|| Prose::new("why it costs more: ").name(policy).words(text))
+        let mend = eager_layer(results, policy).map(|layer| Prose::new("; with `clear_at_least`, ").name(layer).words(EAGER));
+        let text = Prose::new(text).join(mend.unwrap_or_default());
+        has_cost.then(|| Prose::new("why it costs more: ").name(policy).join(text))
     };
     let mut dearer = verdict.candidates().filter(|standing| standing.flaws.contains(&Flaw::CostsMore));
     dearer.find_map(|standing| text(standing.policy()))
+}
+
+/// What `clear_at_least` does for a layer.
+const EAGER: &str = " waits until enough can go at once, and breaks it less often";
+
+/// Returns the layer of a policy that breaks the prompt cache most often, if it clears results and waits for no number of tokens.
+fn eager_layer<'r>(results: &'r Results, policy: &str) -> Option<&'r str> {
+    let of_policy = results.invalidations.iter().filter(|row| row.policy == policy);
+    let most = of_policy.max_by_key(|row| row.count)?;
+    let text = results.policies.iter().find(|text| text.name == policy)?;
+    let written: toml::Table = text.toml.parse().ok()?;
+    let layers = written.get("layer")?.as_array()?;
+    let layer = layers.iter().find(|layer| layer.get("id").and_then(|id| id.as_str()) == Some(&most.layer))?;
+    let is_eager =
+        layer.get("do")?.as_str() == Some("clear") && ["clear_at_least", "stride"].iter().all(|set| layer.get(set).is_none());
+    is_eager.then_some(&most.layer)
 }
 
 fn misses(results: &Results, verdict: &Verdict) -> Option<Prose> {

@@ -10,8 +10,6 @@ use crate::tokens::calibration::median;
 use crate::tokens::meter::RECORDED;
 use crate::util::text;
 
-/// Maximum models that are named one by one.
-const MOST_NAMED: usize = 3;
 /// Maximum characters of a name.
 const LONGEST_NAME: usize = 40;
 
@@ -20,7 +18,7 @@ fn models(results: &Results) -> BTreeSet<&str> {
     results.rows.iter().filter_map(|row| row.recording.model.as_deref()).collect()
 }
 
-/// `those of calls without a bill were 19.3% off in our recordings of claude-opus-4-5`
+/// `those of calls without a bill were 18.3 to 22.3% off in our recordings of 3 of these models, and not measured for 2`
 pub fn of_costs(results: &Results) -> String {
     let (mut measured, mut unmeasured) = (BTreeMap::new(), BTreeSet::new());
     for model in models(results) {
@@ -29,16 +27,23 @@ pub fn of_costs(results: &Results) -> String {
             None => drop(unmeasured.insert(model)),
         }
     }
-    let unmeasured: Vec<String> = unmeasured.into_iter().map(name).collect();
-    let of_others = match (unmeasured.len(), measured.is_empty()) {
-        (0, true) => return "how far they are off is not measured, as the sessions name no model".to_owned(),
-        (0, false) => String::new(),
-        (_, true) => return format!("how far they are off is not measured for {}", list(&unmeasured, "model")),
-        (_, false) => format!(", and it is not measured for {}", list(&unmeasured, "other model")),
+    let other = if unmeasured.len() == 1 { unmeasured.first().map(|model| name(model)) } else { None };
+    let others = other.unwrap_or_else(|| unmeasured.len().to_string());
+    let mut errors: Vec<f64> = measured.values().copied().collect();
+    let Some(range) = range(&mut errors) else {
+        return match unmeasured.len() {
+            0 => "how far they are off is not measured, as the sessions name no model".to_owned(),
+            1 => format!("how far they are off is not measured for {others}"),
+            _ => format!("how far they are off is not measured for any of these {others} models"),
+        };
     };
-    let each: Vec<String> =
-        measured.iter().map(|(model, cost)| format!("{} off in our recordings of {model}", share(*cost))).collect();
-    format!("those of calls without a bill were {}{of_others}", list(&each, "model"))
+    let of = match measured.keys().collect::<Vec<_>>()[..] {
+        [model] => (*model).to_owned(),
+        _ if unmeasured.is_empty() => "these models".to_owned(),
+        _ => format!("{} of these models", measured.len()),
+    };
+    let of_others = if unmeasured.is_empty() { String::new() } else { format!(", and not measured for {others}") };
+    format!("those of calls without a bill were {range} off in our recordings of {of}{of_others}")
 }
 
 /// `Token counts were 8.6% off on held-out calls of claude-opus-4-5-20251101.`
@@ -47,38 +52,34 @@ pub fn of_tokens(results: &Results) -> String {
     for row in &results.calibrations {
         errors.entry((&row.model, row.counter == RECORDED.name)).or_default().push(row.error);
     }
-    let each = errors.iter_mut().filter_map(|((model, is_own), errors)| {
-        let of = if *is_own { "held-out calls" } else { "other sessions" };
-        let model = if model.is_empty() { "an unnamed model" } else { model };
-        Some(format!("{} off on {of} of {}", share(median(errors)?), name(model)))
-    });
-    let each: Vec<String> = each.collect();
-    if each.is_empty() {
-        return "How far token counts are off is not measured.".to_owned();
-    }
-    format!("Token counts were {}.", list(&each, "model"))
+    let mut medians: Vec<f64> = errors.values_mut().filter_map(|errors| median(errors)).collect();
+    let Some(range) = range(&mut medians) else { return "How far token counts are off is not measured.".to_owned() };
+    let models: BTreeSet<&str> = errors.keys().map(|(model, _)| *model).collect();
+    let of = match models.iter().collect::<Vec<_>>()[..] {
+        [&""] => "an unnamed model".to_owned(),
+        [model] => name(model),
+        _ => format!("{} models", models.len()),
+    };
+    let on = match [true, false].map(|is_own| errors.keys().any(|(_, own)| *own == is_own)) {
+        [true, true] => "held-out calls or other sessions",
+        [true, false] => "held-out calls",
+        [false, _] => "other sessions",
+    };
+    format!("Token counts were {range} off on {on} of {of}.")
+}
+
+/// `18.3 to 22.3%`, or `18.3%` if all are alike; `None` of none.
+fn range(errors: &mut [f64]) -> Option<String> {
+    errors.sort_by(f64::total_cmp);
+    let share = |error: f64| value(Unit::Share, Some(error));
+    let (low, high) = (share(*errors.first()?), share(*errors.last()?));
+    Some(if low == high { high } else { format!("{} to {high}", low.trim_end_matches('%')) })
 }
 
 /// Returns the name of a model, or the beginning of a long one.
 fn name(model: &str) -> String {
     let head = text::head(model, LONGEST_NAME);
     escape::terminal(head).into_owned() + if head.len() < model.len() { "…" } else { "" }
-}
-
-fn share(error: f64) -> String {
-    value(Unit::Share, Some(error))
-}
-
-/// Lists texts: `a, b and c`, or `a, b, c and 2 models more` beyond the most. `what` is the singular.
-fn list(texts: &[String], what: &str) -> String {
-    let mut parts: Vec<String> = texts.iter().take(MOST_NAMED).cloned().collect();
-    if texts.len() > MOST_NAMED {
-        parts.push(format!("{} more", text::plural(texts.len() - MOST_NAMED, what)));
-    }
-    match parts.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => parts.concat(),
-    }
 }
 
 #[cfg(test)]
@@ -102,10 +103,14 @@ mod tests {
         assert_eq!(of(&["kimi-k2", "kimi-k2"]), "how far they are off is not measured for kimi-k2");
         assert_eq!(
             of(&["gpt-5.5", "kimi-k2"]),
-            "those of calls without a bill were 18.3% off in our recordings of gpt-5.5, and it is not measured for kimi-k2"
+            "those of calls without a bill were 18.3% off in our recordings of gpt-5.5, and not measured for kimi-k2"
         );
-        assert!(of(&["a", "b", "c", "d", "e"]).ends_with("is not measured for a, b, c and 2 models more"));
-        assert!(of(&["a", "b", "c", "d"]).ends_with("is not measured for a, b, c and 1 model more"));
+        assert_eq!(
+            of(&["gpt-5.5", "a", "claude-opus-4-6", "b"]),
+            "those of calls without a bill were 18.3 to 22.3% off in our recordings of 2 of these models, and not measured for 2"
+        );
+        assert!(of(&["gpt-5.5", "claude-opus-4-6"]).ends_with("off in our recordings of these models"));
+        assert!(of(&["a", "b"]).ends_with("is not measured for any of these 2 models"));
         assert!(of(&[]).contains("not measured"));
     }
 
@@ -122,6 +127,12 @@ mod tests {
         assert_eq!(
             of_tokens(&Results { calibrations, ..Results::default() }),
             "Token counts were 10.3% off on other sessions of m."
+        );
+        let other = CalibrationRow { model: "n".into(), ..row(0.02, RECORDED.name) };
+        let calibrations = vec![row(0.103, "claude"), other];
+        assert_eq!(
+            of_tokens(&Results { calibrations, ..Results::default() }),
+            "Token counts were 2.0 to 10.3% off on held-out calls or other sessions of 2 models."
         );
         assert!(of_tokens(&Results::default()).contains("not measured"));
     }

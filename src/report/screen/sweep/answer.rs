@@ -18,7 +18,9 @@ pub fn answer(view: &View) -> Vec<Prose> {
         let first = Prose::new("Keep ").name(name).words(" as it is: none of the others ").words(better(view)).words(".");
         return [first].into_iter().chain(last).chain(cheaper(view)).collect();
     }
-    [taken(view, best)].into_iter().chain(last).chain(by_settings(view, name)).collect()
+    // Who has no settings for it reads this first.
+    let first = [taken(view, best)].into_iter().chain(by_settings(view, name)).reduce(|all, next| all.words(" ").join(next));
+    first.into_iter().chain(last).collect()
 }
 
 /// What the settings of each harness that recorded can do, if they do not express the recommendation.
@@ -87,9 +89,24 @@ fn reason_of(view: &View, column: &str) -> Prose {
             return Prose::new("cost as much as ").join(yardstick.unwrap_or_default()).words(", or more");
         }
         "decided_by" => Flaw::NotYours,
-        _ => return own.map_or_else(Prose::default, |own| Prose::new("miss ").name(own.as_str())),
+        _ => {
+            let miss = |own: &String| Prose::new("miss ").name(own.as_str()).words(best_of_the_others(view, column));
+            return own.map_or_else(Prose::default, miss);
+        }
     };
     Prose::new(format!("have {}", flaw.of_several()))
+}
+
+/// ` (the best that meets the other conditions has 97.2%)`, of those that miss only the condition on this column.
+fn best_of_the_others(view: &View, column: &str) -> String {
+    let of_whole = view.sweep.rounds.last().map_or(0, |round| round.sessions);
+    let misses_only_it = |row: &&ConfigurationRow| row.missed.len() == 1 && row.missed[0] == column && row.sessions == of_whole;
+    let values = view.sweep.configurations.iter().filter(misses_only_it).filter_map(|row| row.values.get(column));
+    let known = view.results.column(column);
+    let best = known.and_then(|known| Some((known.unit, values.min_by(|a, b| known.better.compare(Some(*a), Some(*b)))?)));
+    best.map_or_else(String::new, |(unit, best)| {
+        format!(" (the best that meets the other conditions has {})", number_format::value(unit, Some(best)))
+    })
 }
 
 /// What a better configuration would do.
@@ -124,9 +141,14 @@ fn excluded(view: &View) -> Option<Prose> {
     let first = Prose::new(others).name(view.sweep.label(&row.policy)).words(usd);
     let condition = view.sweep.conditions.iter().find(|condition| condition.split(' ').next() == Some(column));
     let unit = view.results.column(column).map(|known| known.unit);
-    let value = unit.zip(row.values.get(column)).map(|(unit, value)| format!(" ({})", number_format::value(unit, Some(value))));
+    let value_of = |row: &ConfigurationRow| Some(number_format::value(unit?, Some(row.values.get(column)?)));
+    let unchanged = view.sweep.configuration(&row.of).filter(|own| own.policy != row.policy).and_then(value_of);
+    let value = value_of(row).map_or_else(Prose::default, |value| match unchanged {
+        Some(own) => Prose::new(format!(" ({value}; ")).name(row.of.as_str()).words(format!(" as it is: {own})")),
+        None => Prose::new(format!(" ({value})")),
+    });
     Some(match condition {
-        Some(condition) => first.words(", misses ").name(condition.as_str()).words(value.unwrap_or_default() + "."),
+        Some(condition) => first.words(", misses ").name(condition.as_str()).join(value).words("."),
         None => first.words(", acts only when the provider decides so."),
     })
 }

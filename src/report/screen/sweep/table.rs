@@ -31,11 +31,17 @@ pub fn table(view: &View, width: usize) -> Option<ScreenTable> {
     Some(by_setting.filter(fits).unwrap_or_else(|| with_names(view, &self::rows(view, MOST_NAMES))))
 }
 
-/// The front, the policies as they are and the baseline, the cheapest first.
+/// The front, the policies as they are and the baseline, the cheapest first; all configurations if there is room for them.
 fn rows<'a>(view: &View<'a>, most: usize) -> Vec<&'a str> {
     let rows = view.results.summary.iter().filter(|summary| !matches!(summary.role(), Role::DropAll | Role::Oracle));
     let mut rows: Vec<&str> = rows.map(|summary| summary.policy.as_str()).collect();
-    let cost = |policy: &&str| view.value(policy, cost::RATIO).unwrap_or(f64::INFINITY);
+    let others = view.sweep.configurations.iter().map(|row| row.policy.as_str()).filter(|policy| !rows.contains(policy));
+    let others: Vec<&str> = others.collect();
+    if rows.len() + others.len() <= most {
+        rows.extend(others);
+    }
+    let chosen_on = |policy: &str| view.sweep.configuration(policy).and_then(|row| row.values.get(cost::RATIO));
+    let cost = |policy: &&str| view.value(policy, cost::RATIO).or_else(|| chosen_on(policy)).unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     if rows.len() > most {
         // What the answer names stays, and what there is today.
@@ -101,7 +107,12 @@ fn numbers(
         cells.push(choice(view, policy));
         cells.push(view.value(policy, cost::USD).map_or(number_format::MISSING.to_owned(), money));
         cells.push(against(yardstick, view.reported(policy)));
-        cells.extend([share(retention::HIT), share(retention::HARD), number_format::count(view.refused(policy) as u64)]);
+        let refused = view.reported(policy).map(|_| number_format::count(view.refused(policy) as u64));
+        cells.extend([
+            share(retention::HIT),
+            share(retention::HARD),
+            refused.unwrap_or_else(|| number_format::MISSING.to_owned()),
+        ]);
         if has_held_out {
             let chosen_on = view.sweep.configuration(policy).map(|row| &row.values);
             cells.push(against(view.sweep.yardstick.as_ref().map(|row| &row.values), chosen_on));
@@ -147,7 +158,7 @@ fn sessions(view: &View) -> String {
     match view.sweep.held_out {
         0 => "All values are of the sessions that the configuration was chosen on.".to_owned(),
         held_out => format!(
-            "Values are of the {}; on the others: the {} it was chosen on.",
+            "Values are of the {}, on which only the best were tried; on the others: the {} it was chosen on.",
             plural(held_out, "held-out session"),
             plural(view.sweep.sessions, "session")
         ),
