@@ -79,6 +79,8 @@ pub const UNKNOWN_TOOL: &str = "unknown-tool";
 pub const NEVER_ACTS: &str = "never-acts";
 /// A layer tried to act and always failed.
 pub const ALWAYS_FAILS: &str = "always-fails";
+/// A layer edits what was sent at nearly every call.
+pub const EAGER: &str = "eager";
 /// A threshold is larger than the window.
 pub const ABOVE_WINDOW: &str = "above-window";
 /// A layer does exactly what one before it does.
@@ -100,6 +102,7 @@ pub fn check(policies: &[CheckedPolicy], window: Option<u64>, seen: Option<(Sess
             Some(seen) => {
                 remarks.extend(tools::unknown(policy, &spans, &seen.tools));
                 remarks.extend(layers::idle(policy, &seen.layers[index], &seen.tools));
+                remarks.extend(layers::eager(policy, &seen.layers[index], seen.calls));
             }
         }
         for remark in &mut remarks {
@@ -140,7 +143,7 @@ fn wrong_sweep(checked: &CheckedPolicy, spans: &TomlSpans) -> Option<Remark> {
 
 /// Returns the setting whose line a remark names.
 fn key_of(kind: &str) -> &'static str {
-    if [ABOVE_WINDOW, NEVER_ACTS].contains(&kind) { "threshold" } else { "id" }
+    if [ABOVE_WINDOW, NEVER_ACTS, EAGER].contains(&kind) { "threshold" } else { "id" }
 }
 
 impl Remark {

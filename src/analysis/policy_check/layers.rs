@@ -1,9 +1,9 @@
-//! Layers that do nothing on the sessions, or cannot do anything at all.
+//! Layers that do nothing on the sessions, cannot do anything at all, or act far too often.
 
 use std::collections::BTreeMap;
 
-use super::{ABOVE_WINDOW, ALWAYS_FAILS, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
-use crate::engine::layer::{Layer, When};
+use super::{ABOVE_WINDOW, ALWAYS_FAILS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
+use crate::engine::layer::{Layer, LayerSpec, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::Limits;
 use crate::findings::Level;
@@ -56,6 +56,35 @@ pub fn idle(policy: &Policy, seen: &[LayerUse], tools: &BTreeMap<String, usize>)
             .map(|(_, other)| other.id.as_str())
             .collect();
         reason(layer, seen, &earlier, tools)
+    };
+    enabled(policy).filter_map(remark).collect()
+}
+
+/// A layer that edits what was sent before this share of the requests, or more of them, does so at nearly every call.
+const OFTEN: f64 = 0.5;
+/// Fewer calls say nothing about how often a layer acts.
+const FEW_CALLS: usize = 20;
+
+/// Returns the layers that edit what was sent again and again, though they could wait: the provider writes everything behind each edit
+/// to its prompt cache once more.
+pub fn eager(policy: &Policy, seen: &[LayerUse], calls: usize) -> Vec<Remark> {
+    let remark = |(index, layer): (usize, &Layer)| {
+        let acted = seen.get(index)?.acted;
+        if calls < FEW_CALLS || (acted as f64) < OFTEN * calls as f64 || layer.edits_on_server() {
+            return None;
+        }
+        let after = "each time the provider writes what is behind the edit to its prompt cache again";
+        let often = format!("acts before {acted} of {calls} requests; {after}");
+        let (level, mend) = match (&layer.spec, &layer.threshold) {
+            (LayerSpec::Clear(clear), _) if clear.clear_at_least == 0.into() && clear.stride == 1 => {
+                (Level::Note, "`clear_at_least` makes it wait until enough can go at once".to_owned())
+            }
+            (LayerSpec::Summarize(_) | LayerSpec::Drop(_), Some(threshold)) => {
+                (Level::Warning, format!("is its threshold of {threshold} as large as you mean?"))
+            }
+            _ => return None,
+        };
+        Some(Remark::new(level, EAGER, &layer.id, format!("{often}; {mend}")))
     };
     enabled(policy).filter_map(remark).collect()
 }

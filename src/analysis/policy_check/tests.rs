@@ -40,7 +40,11 @@ fn clear(settings: &str) -> String {
 
 #[test]
 fn a_tool_that_no_session_uses_is_named_with_the_one_that_was_meant() {
-    let all = remarks(&clear("keep_recent_results = 1\npreserve_tools = [\n    \"Bash\",\n    \"read\",\n]"), None, Some(CLAUDE));
+    let all = remarks(
+        &clear("keep_recent_results = 1\npreserve_tools = [\n    \"Bash\",\n    \"read\",\n]\nclear_at_least = 1"),
+        None,
+        Some(CLAUDE),
+    );
     assert_eq!(
         all,
         [
@@ -52,7 +56,9 @@ fn a_tool_that_no_session_uses_is_named_with_the_one_that_was_meant() {
 /// Policies name tools that some sessions do not need, so only a setting without any used tool is suspicious.
 #[test]
 fn unused_tools_are_a_note_if_others_of_the_setting_are_used() {
-    let level = |tools: &str| remarks(&clear(&format!("keep_recent_results = 1\npreserve_tools = {tools}")), None, Some(CLAUDE));
+    let level = |tools: &str| {
+        remarks(&clear(&format!("keep_recent_results = 1\npreserve_tools = {tools}\nclear_at_least = 1")), None, Some(CLAUDE))
+    };
     assert_eq!(
         level("[\"Read\", \"NotebookEdit\"]"),
         ["note unknown-tool clear 7: `preserve_tools` names tools that no session here uses: `NotebookEdit`"]
@@ -138,4 +144,22 @@ fn a_repeated_layer_is_a_warning() {
     assert_eq!(remarks(&twice, None, None), ["warning repeated again 8: does the same as `clear`, which runs before it"]);
     let off = twice.replace("id = \"again\"", "id = \"again\"\nenabled = false");
     assert!(remarks(&off, None, None).is_empty());
+}
+
+/// The session has 93 calls, and 60 tokens are fewer than any request has.
+#[test]
+fn a_layer_that_acts_at_nearly_every_call_is_named() {
+    let eager = |layers: &str| -> Vec<String> {
+        remarks(layers, None, Some(CLAUDE)).into_iter().filter(|remark| remark.contains(" eager ")).collect()
+    };
+    let kept = eager(&clear("keep_recent_results = 1\nmin_chars = 0"));
+    let [first] = &kept[..] else { panic!("{kept:?}") };
+    assert!(first.starts_with("note eager clear 4: acts before ") && first.contains("`clear_at_least` makes it wait"), "{first}");
+    assert!(eager(&clear("keep_recent_results = 1\nmin_chars = 0\nclear_at_least = \"40k\"")).is_empty());
+    let low = eager("[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nthreshold = 60\nkeep_recent_messages = 4\n");
+    let [first] = &low[..] else { panic!("{low:?}") };
+    assert!(
+        first.starts_with("warning eager auto 6: ") && first.ends_with("is its threshold of 60 as large as you mean?"),
+        "{first}"
+    );
 }

@@ -56,6 +56,9 @@ impl FromStr for Size {
         match (parser.rest, &formula) {
             ("", Formula::Number(number)) if number.fract() != 0.0 => Err(not_whole(*number).into()),
             ("", _) => Ok(Self { written: written.trim().into(), formula: formula.into() }),
+            (rest, _) if rest.starts_with(',') => {
+                Err(ValueError::new(format!("`{written}` is not a size, but several values: a sweep tries them")))
+            }
             (rest, _) => Err(ValueError::new(format!("`{written}` is not a size: unexpected `{rest}`"))),
         }
     }
@@ -396,6 +399,7 @@ mod tests {
             ("window -", "`window -` is not a size: expected a number or a name"),
             ("min(1", "`min(1` is not a size: `min` and `max` take two sizes, separated by a comma"),
             ("5k 6k", "`5k 6k` is not a size: unexpected `6k`"),
+            ("5k,6k", "`5k,6k` is not a size, but several values: a sweep tries them"),
             ("0.8", "`0.8` is not a size: for a share of the window write \"80%\" or \"0.8 * window\""),
             ("80% * window", "`80% * window` is not a size: `%` is a share of the window already: write `80%` or `0.8 * window`"),
             ("30 KX", "`30 KX` is not a size: unexpected `KX`"),

@@ -50,7 +50,9 @@ fn every_purpose_is_clean_and_replays_every_fixture() {
     let folder = TempDir::new().expect("a temporary folder");
     let files: Vec<String> = PURPOSES.iter().map(|purpose| format!("{}.toml", purpose.name)).collect();
     for (purpose, file) in PURPOSES.iter().zip(&files) {
-        assert_eq!(run_in(folder.path(), ["policy", "new", purpose.name, "--out", file], b"").printed(), "");
+        let ran = run_in(folder.path(), ["policy", "new", purpose.name, "--out", file], b"");
+        let said = format!("{file} was written; recompact replay SESSIONS -p {file}\n");
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (0, "", said));
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let checked = run_in(folder.path(), [&["policy", "check"], &files[..]].concat(), b"").printed();

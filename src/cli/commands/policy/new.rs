@@ -53,7 +53,13 @@ impl New {
         }
         match &self.out {
             None => Ok(output::write(None, file)?),
-            Some(path) => Ok(output::write_new(path, file)?),
+            Some(path) => {
+                output::write_new(path, file)?;
+                let path = display_path(path);
+                let next = format!("recompact replay SESSIONS -p {}", shell_word(&path));
+                output::say(&escape::terminal(&format!("{path} was written; {next}")));
+                Ok(())
+            }
         }
     }
 

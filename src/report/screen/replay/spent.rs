@@ -41,7 +41,8 @@ mod tests {
 
     /// What is said of some compactions with these costs of summaries, of writing again and of fetching again.
     fn said(compactions: u64, [summaries, rewritten, rereads]: [f64; 3]) -> Option<String> {
-        let values: Values = [(cost::USD, 10.0), (cost::SUMMARIZER, summaries), (cost::REREADS, rereads)].into_iter().collect();
+        let values = [(cost::USD, 10.0), (cost::SUMMARIZER, summaries), (cost::REREADS, rereads)];
+        let values: Values = values.into_iter().map(|(column, value)| (column, Some(value))).collect();
         let layer = LayerRow { policy: RECORDED.to_owned(), fired: compactions, ..LayerRow::default() };
         let written = InvalidationRow { policy: RECORDED.to_owned(), usd: Some(rewritten), ..InvalidationRow::default() };
         let others = InvalidationRow { policy: "other".to_owned(), usd: Some(70.0), ..InvalidationRow::default() };
