@@ -1,6 +1,7 @@
 //! Checks the guide: every page is printed, everything that it names exists, and it names everything that exists.
 
 pub mod blocks;
+mod commands;
 mod measures;
 mod questions;
 mod surprise;

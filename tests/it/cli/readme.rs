@@ -27,7 +27,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-fn readme() -> String {
+pub fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("the README")
 }
 
