@@ -16,6 +16,8 @@ use crate::metrics::prices::{Bill, CallBill, Ledger, Prices, call_bills};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Identity, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
 
+pub use crate::transcript::format::WITHOUT_TEXTS;
+
 pub use loss::{CompactionLoss, LostFact, NAMED};
 pub use meters::MeterCheck;
 
@@ -244,6 +246,8 @@ impl TokensByKind {
             (BlockKind::Other, _) => &mut self.other,
             (BlockKind::Text, Origin::Agent) => &mut self.assistant_text,
             (BlockKind::Text, Origin::User) => &mut self.typed,
+            // Its text is not in the record.
+            (BlockKind::Text, Origin::Placeholder) => &mut self.other,
             (BlockKind::Text, _) => &mut self.injected,
         } += tokens;
         self

@@ -72,7 +72,10 @@ impl ResolvedCounter {
     }
 
     pub(super) fn row(&self, transcript: &str, conversation: &Conversation) -> Option<CalibrationRow> {
-        self.calibration.as_ref().map(|calibration| CalibrationRow::new(transcript, &conversation.name, calibration))
+        // Where the record has the size of every block, none was estimated.
+        let is_estimated = conversation.blocks.iter().any(|block| block.recorded_tokens.is_none());
+        let calibration = self.calibration.as_ref().filter(|_| is_estimated);
+        calibration.map(|calibration| CalibrationRow::new(transcript, &conversation.name, calibration))
     }
 }
 

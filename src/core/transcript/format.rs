@@ -38,6 +38,7 @@ mod swe_agent;
 mod timeline;
 mod tree;
 mod unseen;
+mod usage_rows;
 mod wire_usage;
 
 use std::collections::HashSet;
@@ -51,6 +52,7 @@ use crate::transcript::conversation::Conversation;
 pub(crate) use exit_code::says_failed;
 use head::Head;
 pub use requests::files::{LoggedRequest, read_files};
+pub use usage_rows::WITHOUT_TEXTS;
 
 /// A note about a place in a file: a skipped line, a branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,6 +182,7 @@ pub const FORMATS: &[Format] = &[
     cline::FORMAT,
     openhands::FORMAT,
     requests::FORMAT,
+    usage_rows::FORMAT,
     openai_chat::FORMAT,
     messages::FORMAT,
 ];

@@ -2,7 +2,7 @@
 
 use super::{Audit, number, tokens};
 use crate::analysis::audit::persisted_outputs::State;
-use crate::analysis::inspect::{CompactionLoss, NAMED};
+use crate::analysis::inspect::{CompactionLoss, NAMED, WITHOUT_TEXTS};
 use crate::findings::rules::secret;
 use crate::findings::{FINDINGS, Finding, Level, by_id};
 use crate::metrics::column::Unit;
@@ -165,8 +165,12 @@ fn checks(audit: &Audit) -> Vec<Check> {
         let files = plural(audit.totals.orphans.len(), "offloaded file");
         checks.push(Check::new("orphans", format!("no marker names {files}")));
     }
-    if !audit.notes.is_empty() {
-        checks.push(Check::new("notes", plural(audit.notes.len(), "note")));
+    let others = audit.notes.iter().filter(|note| note.what != WITHOUT_TEXTS).count();
+    if others < audit.notes.len() {
+        checks.push(Check::new("notes", WITHOUT_TEXTS));
+    }
+    if others > 0 {
+        checks.push(Check::new("notes", plural(others, "note")));
     }
     checks
 }

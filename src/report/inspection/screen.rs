@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::families::{Member, by_family, sub_agents};
 use super::{GROWTH, Inspection, Inspections, folder, number, tokens};
-use crate::analysis::inspect::RecordedUsage;
+use crate::analysis::inspect::{RecordedUsage, WITHOUT_TEXTS};
 use crate::metrics::column::Unit;
 use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
 use crate::report::table_model::{ColumnHeader, LONGEST_NAME, TableModel, cut, cut_path, left_out};
@@ -171,8 +171,13 @@ fn checks(inspections: &Inspections) -> Vec<Check> {
             format!("the cost holds {calls} of branches that were left, and no replay has them (--branches all)"),
         ));
     }
-    let notes: BTreeSet<_> =
+    let mut notes: BTreeSet<_> =
         all.iter().flat_map(|one| one.notes.iter().map(|note| (&one.transcript, note.line, &note.what))).collect();
+    let count = notes.len();
+    notes.retain(|(.., what)| *what != WITHOUT_TEXTS);
+    if notes.len() < count {
+        checks.push(Check::new("notes", WITHOUT_TEXTS));
+    }
     if let Some((path, line, what)) = notes.first() {
         let file = cut_path(path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
         let place = line.map_or(file.to_owned(), |line| format!("{file}:{line}"));

@@ -33,9 +33,11 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("qwen-code/kettle.jsonl", "main", [6, 6, 5], &["summary"]),
     ("requests/kettle.jsonl", "main", [6, 5, 5], &["summary"]),
     ("swe-agent/kettle.traj", "main", [4, 4, 3], &[]),
+    ("usage-rows/week.jsonl", "1-kettle", [14, 0, 0], &["summary"]),
+    ("usage-rows/week.jsonl", "2-lamp", [3, 0, 0], &[]),
 ];
 
-const FOLDERS: [&str; 14] = [
+const FOLDERS: [&str; 15] = [
     "atif",
     "claude-code",
     "cline",
@@ -50,6 +52,7 @@ const FOLDERS: [&str; 14] = [
     "qwen-code",
     "requests",
     "swe-agent",
+    "usage-rows",
 ];
 
 /// Short sessions, which each preset replays.

@@ -8,3 +8,4 @@ pub mod messages_files;
 pub mod openai_files;
 pub mod other_agents;
 pub mod sent_thinking;
+pub mod usage_rows;

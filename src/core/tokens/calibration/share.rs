@@ -22,7 +22,12 @@ pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) ->
     let mut shares =
         BlockShares { sizes: ids.map(|id| raw.size(id, meter.unit)).collect(), is_fixed: vec![false; conversation.blocks.len()] };
     let responses = conversation.calls.iter().map(|call| &conversation.messages[call.response].blocks);
-    for block in responses.filter_map(|blocks| remainder_block(conversation, blocks)) {
+    // The recorded size of a text has the frame of its response in it.
+    let is_whole = |id: &BlockId| {
+        let block = conversation.block(*id);
+        block.kind == BlockKind::Text && block.recorded_tokens.is_some()
+    };
+    for block in responses.filter_map(|blocks| remainder_block(conversation, blocks)).filter(|id| !is_whole(id)) {
         shares.sizes[block.index()] += rates.call_size();
     }
     let mut deltas = deltas.iter().peekable();

@@ -3,6 +3,7 @@
 use super::super::{Check, Prose};
 use super::money;
 use crate::analysis::idle::idle_programs;
+use crate::analysis::inspect::WITHOUT_TEXTS;
 use crate::analysis::limits::Flaw;
 use crate::analysis::verdict::{HarnessVerdict, Standing, Verdict};
 use crate::engine::summarizer::SUMMARIZERS;
@@ -11,7 +12,7 @@ use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, value};
 use crate::report::table_model::{LONGEST_NAME, cost_check, cut, cut_path};
 use crate::results::Role;
-use crate::results::saved::{Results, Unit};
+use crate::results::saved::{ResultNote, Results, Unit};
 use crate::util::text::{plural, were};
 
 /// A share of facts that are in context by chance is worth a remark from here on.
@@ -25,6 +26,7 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
     let mut add = |section: &'static str, text: Option<Prose>| checks.extend(text.map(|text| Check { text, section }));
     add("left-out", stopped(results));
     add("left-out", left_out(results));
+    add("notes", without_texts(results));
     for idle in idle_programs(results) {
         add("layers", Some(Prose::default().name(idle.policy.as_str()).words(idle.to_string())));
     }
@@ -177,11 +179,16 @@ fn estimates(results: &Results) -> Option<Prose> {
     (median >= LARGE_ERROR).then(|| Prose::new(text))
 }
 
+fn without_texts(results: &Results) -> Option<Prose> {
+    results.notes.iter().any(|note| note.what == WITHOUT_TEXTS).then(|| Prose::new(WITHOUT_TEXTS))
+}
+
 fn notes(results: &Results) -> Option<Prose> {
-    let first = results.notes.first()?;
+    let notes: Vec<&ResultNote> = results.notes.iter().filter(|note| note.what != WITHOUT_TEXTS).collect();
+    let first = notes.first()?;
     let line = first.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let files: std::collections::HashSet<&str> = results.notes.iter().map(|note| note.path.as_str()).collect();
+    let files: std::collections::HashSet<&str> = notes.iter().map(|note| note.path.as_str()).collect();
     let file = cut_path(first.path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
-    let counts = format!("{} on {}, such as ", plural(results.notes.len(), "note"), plural(files.len(), "file"));
+    let counts = format!("{} on {}, such as ", plural(notes.len(), "note"), plural(files.len(), "file"));
     Some(Prose::new(counts).name(format!("{file}{line}")).words(": ").name(cut(&first.what)))
 }
