@@ -83,16 +83,18 @@ impl Journal {
     /// Reads a file. `whole`: what was taken back is wanted with all that was before it.
     pub fn new(bytes: &[u8], whole: bool, notes: &mut Notes) -> Self {
         let mut reader = Reader { whole, ..Reader::default() };
-        if head::is_lines(bytes) {
-            for (line, json) in jsonl::lines(bytes) {
-                jsonl::values(line, json, &mut notes.lines).into_iter().for_each(|value| reader.record(value, line, notes));
-            }
-        } else if let Some(document) = document::read(bytes, "messages", usize::MAX) {
+        // A document may be on one line; the header of a journal is alone there only if nothing was said.
+        let may_be_document = !head::is_lines(bytes) || jsonl::lines(bytes).nth(1).is_none();
+        if let Some(document) = may_be_document.then(|| document::read(bytes, "messages", usize::MAX)).flatten() {
             notes.lines.extend(document.note());
             reader.journal.identity = identity(document.text("sessionId"), document.text("kind"));
             for (line, raw) in document.messages {
                 let values = jsonl::values(line, raw.get().as_bytes(), &mut notes.lines);
                 reader.messages.extend(values.into_iter().map(|message| Entry { line, message }));
+            }
+        } else if head::is_lines(bytes) {
+            for (line, json) in jsonl::lines(bytes) {
+                jsonl::values(line, json, &mut notes.lines).into_iter().for_each(|value| reader.record(value, line, notes));
             }
         } else {
             notes.lines.push(Note::skipped(1, "not a chat of Gemini CLI: it is no document with `messages`"));

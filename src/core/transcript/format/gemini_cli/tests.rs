@@ -39,7 +39,9 @@ fn messages_with_one_usage_are_one_response() {
         {"id": "6", "type": "hologram"},
     ]);
     let document = json!({"sessionId": "s", "projectHash": "h", "messages": messages});
-    let document = serde_json::to_string_pretty(&document).expect("a document");
+    let (pretty, on_one_line) = (serde_json::to_string_pretty(&document).expect("a document"), document.to_string());
+    assert_eq!(read_one(&FORMAT, &pretty).0, read_one(&FORMAT, &on_one_line).0);
+    let document = pretty;
     let (lines, notes) = read_one(&FORMAT, &document);
     let response = "a: I look. [c1 run] [c2 run]";
     assert_eq!(lines, ["u: Boil it.", response, "u: [c1 = cold] [c2 ! no water]", "a: Empty."]);
