@@ -35,9 +35,18 @@ pub const FORMAT: Format = Format {
     store: STORE,
 };
 
-/// One database a channel of releases: `opencode.db`, `opencode-beta.db`. People save exports where they like.
-const FOLDERS: &[SessionFolder] =
-    &[SessionFolder { variable: Some("XDG_DATA_HOME"), home: Some(".local/share"), sessions: "opencode/opencode*.db" }];
+/// One database a channel of releases: `opencode.db`, `opencode-beta.db`. The forks have their own. People save exports where they like.
+const FOLDERS: &[SessionFolder] = &[
+    in_data("opencode/opencode*.db"),
+    in_data("kilo/kilo*.db"),
+    in_data("mimocode/mimocode*.db"),
+    in_data("icodemate/icodemate*.db"),
+];
+
+/// Databases in the folder of a user's data.
+const fn in_data(sessions: &'static str) -> SessionFolder {
+    SessionFolder { variable: Some("XDG_DATA_HOME"), home: Some(".local/share"), sessions }
+}
 
 /// How sessions are read from its database.
 #[cfg(feature = "sqlite")]
