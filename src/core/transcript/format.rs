@@ -11,6 +11,7 @@ mod codex;
 mod copilot_cli;
 mod document;
 mod exit_code;
+mod folder;
 mod gemini;
 mod gemini_cli;
 mod head;

@@ -18,7 +18,7 @@ use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::format::store::{StoreError, StoredSession};
+use super::format::store::{StoreError, StoredSession, is_part, of_folder};
 
 pub use name::{display_path, is_skipped, is_transcript};
 use name::{is_pattern, plain_name, suggestion};
@@ -242,12 +242,16 @@ impl InputCollector {
     /// found anyway, or are outside of the folder.
     fn add_folder(&mut self, folder: &Path) {
         let (mut empty, mut has_links) = (true, false);
-        let wanted = |entry: &DirEntry| entry.depth() == 0 || !(entry.file_type().is_dir() && is_skipped(entry.file_name()));
+        let is_left_out = |entry: &DirEntry| entry.file_type().is_dir() && is_skipped(entry.file_name()) || is_part(entry.path());
+        let wanted = |entry: &DirEntry| entry.depth() == 0 || !is_left_out(entry);
         for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
             match entry {
                 Ok(entry) if entry.file_type().is_file() && is_transcript(entry.file_name()) => {
                     empty = false;
-                    self.push(entry.into_path(), false);
+                    match of_folder(entry.file_name()) {
+                        Some(_) => self.add_file(entry.into_path(), false),
+                        None => self.push(entry.into_path(), false),
+                    }
                 }
                 Ok(entry) if name::is_store(entry.file_name()) && stored::is_database(entry.path()) => {
                     empty = false;

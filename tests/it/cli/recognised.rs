@@ -30,7 +30,7 @@ fn known_kinds_are_refused_by_name() {
         (
             "event-00001-a.json",
             r#"{"kind":"MessageEvent","source":"user","timestamp":"t"}"#,
-            "one event of an OpenHands conversation, not read yet",
+            "one event of an OpenHands conversation, which is read as a whole: name its folder, with base_state.json in it",
         ),
         ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"}]}", "an Amp thread, not read yet"),
         ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"},\n{\"ro", "an Amp thread, not read yet"),

@@ -18,6 +18,9 @@ const OPENCODE: &str = "an opencode database";
 /// The files of opencode before version 1.2. Later versions move their sessions into the database, and leave the files.
 const STORAGE: &str = "a part of opencode's storage";
 
+/// A file of a session that has one file for each event.
+const EVENT: &str = "one event of an OpenHands conversation";
+
 /// Every kind, the more specific first.
 const KINDS: &[Kind] = &[
     Kind {
@@ -26,7 +29,7 @@ const KINDS: &[Kind] = &[
     },
     Kind { name: STORAGE, marks: &["id^=msg_ sessionID^=ses_", "id^=prt_ messageID^=msg_", "id^=ses_ projectID"] },
     Kind { name: OPENCODE, marks: &["sqlite=part sqlite=message sqlite=session"] },
-    Kind { name: "one event of an OpenHands conversation", marks: &["file^=event- kind$=Event source timestamp"] },
+    Kind { name: EVENT, marks: &["file^=event- kind$=Event source timestamp"] },
     Kind {
         name: "an OpenHands event log of version 0",
         marks: &[
@@ -79,6 +82,7 @@ pub fn unread(head: &Head) -> Option<(&'static str, &'static str)> {
     let why = match kind.name {
         OPENCODE if cfg!(feature = "sqlite") => "which is read only as a file of its own: not compressed, and not from a pipe",
         OPENCODE => "which this program cannot read: it was built without the feature `sqlite`",
+        EVENT => "which is read as a whole: name its folder, with base_state.json in it",
         STORAGE => "whose sessions are in opencode.db since version 1.2: name that",
         _ => "not read yet",
     };

@@ -1,10 +1,12 @@
-//! Events of OpenHands since version 1 (its SDK): one a line, a list of them, or the `history` of a run of a benchmark.
+//! Events of OpenHands since version 1 (its SDK): one a file ([`store`]), one a line, a list of them, or the `history` of a run of a benchmark.
 //!
 //! The actions of one response are an event each, with the same `llm_response_id`. A `Condensation` names the events that the context
 //! lost, besides those of earlier ones, and where its summary is in what is left; so it is an exact fold. Which tokens a call used is not
 //! recorded, only running totals of the conversation.
 //!
 //! By source: condensations, rejected actions. Seen in files: the rest.
+
+mod store;
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +17,7 @@ use super::batch::Stamp;
 use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
-use super::{Certainty, Format, Note, ReadOptions, Reading, document, head, jsonl, openai_wire, unseen};
+use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, head, jsonl, openai_wire, unseen};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, text_wire};
 
 /// The id of the format.
@@ -23,12 +25,14 @@ const NAME: &str = "openhands";
 
 pub const FORMAT: Format = Format {
     name: NAME,
-    about: "OpenHands events (version 1): one a line, or a history; of a folder with one event a file, join them",
+    about: "OpenHands events (version 1): one a file beside base_state.json, one a line, or a history",
     sniff,
     read,
-    folders: &[],
-    store: None,
+    folders: FOLDERS,
+    store: Some(store::STORE),
 };
+
+const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".openhands"), sessions: "conversations" }];
 
 const MARKS: &[&str] = &[
     "kind$=Event source=agent timestamp",

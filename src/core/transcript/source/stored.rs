@@ -1,4 +1,5 @@
-//! Sessions of stores as inputs: `opencode.db` means all of its sessions, and `opencode.db#ses_1` one.
+//! Sessions of stores as inputs: `opencode.db` means all of its sessions, and `opencode.db#ses_1` one. The session of a folder has the name
+//! of its main file.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Input, InputCollector, SourceErrorKind, display_path};
 use crate::transcript::format::FORMATS;
-use crate::transcript::format::store::StoredSession;
+use crate::transcript::format::store::{StoreFiles, StoredSession, of_folder};
 
 /// How a SQLite database begins (<https://www.sqlite.org/fileformat.html>, 1.3).
 pub const DATABASE: &[u8] = b"SQLite format 3\0";
@@ -23,10 +24,14 @@ pub fn is_database(path: &Path) -> bool {
 
 /// Returns the sessions of a store, or only the one with this id; `None` if a file is no store.
 fn sessions(path: &Path, id: Option<&str>) -> Result<Option<Vec<StoredSession>>, SourceErrorKind> {
+    if let Some(store) = path.file_name().and_then(of_folder) {
+        return (store.sessions)(path, id).map_err(SourceErrorKind::Store);
+    }
     if !is_database(path) {
         return Ok(None);
     }
-    for store in FORMATS.iter().filter_map(|format| format.store.as_ref()) {
+    let stores = FORMATS.iter().filter_map(|format| format.store.as_ref());
+    for store in stores.filter(|store| store.files == StoreFiles::Databases) {
         if let Some(sessions) = (store.sessions)(path, id).map_err(SourceErrorKind::Store)? {
             return Ok(Some(sessions));
         }
@@ -66,7 +71,7 @@ impl InputCollector {
     }
 
     fn push_session(&mut self, path: &Path, session: StoredSession, explicit: bool) {
-        let end = format!("{SEPARATOR}{}", session.id);
+        let end = if session.id.is_empty() { String::new() } else { format!("{SEPARATOR}{}", session.id) };
         let mut input = Input::new(&self.base, path.to_owned(), explicit);
         input.name += &end;
         input.session = Some(session);

@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 
 use super::NAME;
 use crate::transcript::format::sqlite::{has_index, has_tables, open, reason};
-use crate::transcript::format::store::{Sessions, Store, StoreError, StoredSession};
+use crate::transcript::format::store::{Sessions, Store, StoreError, StoreFiles, StoredSession};
 
-pub const STORE: Store = Store { sessions, read };
+pub const STORE: Store = Store { files: StoreFiles::Databases, sessions, read };
 
 /// The tables that are read.
 const TABLES: &[&str] = &["session", "message", "part"];
