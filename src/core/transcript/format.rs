@@ -7,6 +7,7 @@ mod atif;
 mod batch;
 mod claude_code;
 mod cline;
+mod cline_task;
 mod codex;
 mod copilot_cli;
 mod document;
@@ -181,6 +182,7 @@ pub const FORMATS: &[Format] = &[
     atif::FORMAT,
     swe_agent::FORMAT,
     cline::FORMAT,
+    cline_task::FORMAT,
     openhands::FORMAT,
     requests::FORMAT,
     usage_rows::FORMAT,

@@ -34,7 +34,11 @@ fn known_kinds_are_refused_by_name() {
         ),
         ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"}]}", "an Amp thread, not read yet"),
         ("a.json", "{\n\"id\": \"T-1\",\n\"messages\": [{\"role\": \"user\"},\n{\"ro", "an Amp thread, not read yet"),
-        ("ui_messages.json", r#"[{"ts":1,"type":"say","say":"text","text":"hi"}]"#, "a Cline task, not read yet"),
+        (
+            "ui_messages.json",
+            r#"[{"ts":1,"type":"say","say":"text","text":"hi"}]"#,
+            "a part of a Cline task, whose messages are in api_conversation_history.json beside it: name that",
+        ),
     ];
     for (name, text, said) in files {
         for command in [&["inspect"][..], &["audit"], &["replay", "-p", "recorded"]] {

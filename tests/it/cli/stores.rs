@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::program::{rows, run_in};
+use crate::support::program::{fixtures, rows, run_in};
 
 /// Creates a database of opencode with a session, and the session of a sub-agent that it started.
 pub fn opencode(path: &Path) {
@@ -80,6 +80,46 @@ fn every_command_takes_one_session_of_a_database() {
     let ran = run_in(folder.path(), ["inspect", "opencode.db#ses_9", "-q"], b"");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("opencode.db: no session `ses_9` in this database"), "{}", ran.stderr);
+}
+
+/// Writes a conversation of OpenHands as its SDK keeps it: one event a file.
+fn openhands(folder: &Path) {
+    fs::create_dir_all(folder.join("events")).expect("folders");
+    fs::write(folder.join("base_state.json"), "{\"id\": \"c1\"}").expect("a file");
+    let events = fs::read_to_string(fixtures().join("openhands/kettle.jsonl")).expect("a fixture");
+    for (n, event) in events.lines().enumerate() {
+        let event: Value = serde_json::from_str(event).expect("JSON");
+        let name = format!("event-{n:05}-{n}.json");
+        fs::write(folder.join("events").join(name), format!("{event:#}")).expect("a file");
+    }
+}
+
+#[test]
+fn a_session_of_several_files_is_one_transcript() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    openhands(&folder.path().join("conversations/c1"));
+    let task = folder.path().join("globalStorage/kilocode.kilo-code/tasks/t1");
+    fs::create_dir_all(&task).expect("folders");
+    for file in ["api_conversation_history.json", "ui_messages.json", "task_metadata.json"] {
+        fs::copy(fixtures().join("cline-task/kettle").join(file), task.join(file)).expect("a copy");
+    }
+    let json = run_in(folder.path(), ["inspect", ".", "-q", "--strict", "-o", "json"], b"").json();
+    let found = json["conversations"].as_array().expect("a list").iter().map(|one| {
+        let usage = one["recorded_usage"]["calls"].clone();
+        (one["transcript"].clone(), one["format"].clone(), one["calls"].clone(), usage, one["identity"].clone())
+    });
+    let tasks = "globalStorage/kilocode.kilo-code/tasks/t1/api_conversation_history.json";
+    let expected = [
+        (json!("conversations/c1/base_state.json"), json!("openhands"), json!(5), json!(0), json!({"agent": "openhands"})),
+        (json!(tasks), json!("cline-task"), json!(5), json!(5), json!({"agent": "kilo-code", "session": "t1"})),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert_eq!(json["coverage"], json!({"found": 2, "left_out": []}), "the other files are no transcripts");
+    let joined = run_in(&fixtures(), ["replay", "openhands", "-p", "recorded", "-q", "-o", "json"], b"").json();
+    let stored = run_in(folder.path(), ["replay", "conversations", "-p", "recorded", "-q", "-o", "json"], b"").json();
+    let values =
+        |results: &Value| rows(results).map(|(_, policy, values)| (policy.to_owned(), values.clone())).collect::<Vec<_>>();
+    assert_eq!(values(&joined), values(&stored));
 }
 
 #[test]

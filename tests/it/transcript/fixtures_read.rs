@@ -15,6 +15,7 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("claude-code/repair/subagents/agent-afc7507.jsonl", "agent-afc7507", [5, 6, 6], &[]),
     ("claude-code/repair.jsonl", "main", [93, 126, 125], &["clear", "summary"]),
     ("cline/kettle.messages.json", "main", [3, 3, 3], &[]),
+    ("cline-task/kettle/api_conversation_history.json", "main", [5, 4, 4], &["summary"]),
     ("codex/repair.jsonl", "main", [93, 126, 125], &["summary"]),
     ("copilot-cli/kettle.jsonl", "main", [4, 4, 3], &["summary"]),
     ("gemini-cli/kettle.jsonl", "main", [4, 4, 4], &["summary"]),
@@ -37,10 +38,11 @@ const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("usage-rows/week.jsonl", "2-lamp", [3, 0, 0], &[]),
 ];
 
-const FOLDERS: [&str; 15] = [
+const FOLDERS: [&str; 16] = [
     "atif",
     "claude-code",
     "cline",
+    "cline-task",
     "codex",
     "copilot-cli",
     "gemini-cli",

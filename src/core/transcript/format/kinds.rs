@@ -18,6 +18,9 @@ const OPENCODE: &str = "an opencode database";
 /// The files of opencode before version 1.2. Later versions move their sessions into the database, and leave the files.
 const STORAGE: &str = "a part of opencode's storage";
 
+/// A file of a Cline, Roo or Kilo task that is not its messages.
+const SCREEN: &str = "a part of a Cline task";
+
 /// A file of a session that has one file for each event.
 const EVENT: &str = "one event of an OpenHands conversation";
 
@@ -40,14 +43,7 @@ const KINDS: &[Kind] = &[
             "history.action history.args history.source",
         ],
     },
-    Kind {
-        name: "a Cline task",
-        marks: &["role content file=api_conversation_history.json", "type=say say ts", "type=ask ask ts", "role ts modelInfo"],
-    },
-    Kind {
-        name: "a Roo Code task",
-        marks: &["role condenseId", "role condenseParent", "role truncationParent", "role truncationId"],
-    },
+    Kind { name: SCREEN, marks: &["type=say say ts", "type=ask ask ts", "files_in_context model_usage"] },
     Kind { name: "a log of requests to Gemini's API", marks: &["body.contents.parts", "request.contents.parts"] },
     Kind { name: "an OpenTelemetry export", marks: &["resourceSpans.scopeSpans", "resource_spans.scope_spans"] },
     Kind { name: "a Langfuse export", marks: &["observations.traceId"] },
@@ -82,6 +78,7 @@ pub fn unread(head: &Head) -> Option<(&'static str, &'static str)> {
     let why = match kind.name {
         OPENCODE if cfg!(feature = "sqlite") => "which is read only as a file of its own: not compressed, and not from a pipe",
         OPENCODE => "which this program cannot read: it was built without the feature `sqlite`",
+        SCREEN => "whose messages are in api_conversation_history.json beside it: name that",
         EVENT => "which is read as a whole: name its folder, with base_state.json in it",
         STORAGE => "whose sessions are in opencode.db since version 1.2: name that",
         _ => "not read yet",
@@ -119,7 +116,7 @@ mod tests {
         let kinds = [
             ("a Gemini API conversation", json!({"parts": [{"text": "hi"}], "role": "model"})),
             ("an OpenHands event log of version 0", json!({"source": "user", "args": {}, "action": "message"})),
-            ("a Cline task", json!({"ts": 1, "say": "text", "text": "hi", "type": "say"})),
+            (SCREEN, json!({"ts": 1, "say": "text", "text": "hi", "type": "say"})),
             ("a log of requests to Gemini's API", json!({"body": {"contents": [{"parts": [{"text": "hi"}]}]}, "time": 1})),
         ];
         for (name, record) in kinds {
@@ -127,6 +124,5 @@ mod tests {
         }
         let chat = [json!({"role": "user", "content": "go", "ts": 1})];
         assert_eq!(named("a.json", &chat), None);
-        assert_eq!(named("api_conversation_history.json", &chat), Some("a Cline task"));
     }
 }
