@@ -51,6 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transcript::conversation::Conversation;
 
+pub(crate) use atif::form as atif_form;
 pub(crate) use exit_code::says_failed;
 use head::Head;
 pub use requests::files::{LoggedRequest, read_files};

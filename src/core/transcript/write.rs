@@ -3,6 +3,7 @@
 //! Each form is one file and one row of [`TARGETS`]. What was written is read again at once and compared with the conversation, so
 //! what is lost is counted, not supposed ([`Losses`]).
 
+mod atif;
 mod losses;
 mod messages;
 mod openai_chat;
@@ -28,7 +29,7 @@ pub struct Target {
 }
 
 /// Every form, in the order of the help.
-pub const TARGETS: &[Target] = &[messages::TARGET, openai_chat::TARGET];
+pub const TARGETS: &[Target] = &[messages::TARGET, openai_chat::TARGET, atif::TARGET];
 
 /// Whether the system prompt is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::program::run;
 
@@ -25,6 +25,27 @@ fn one_conversation_is_printed_and_its_losses_are_named() {
     assert!(ran.stderr.contains(compaction), "{}", ran.stderr);
     assert!(ran.stderr.contains("not in the output, because openai-chat has no place for it: "), "{}", ran.stderr);
     assert_eq!(run(["convert", SESSION, "--to", "openai-chat", "--strict"]).code, 1);
+}
+
+/// Any reader of ATIF sees calls and results in the steps of the agent. What the form has no place for is in `extra`, so it is not lost.
+#[test]
+fn a_trajectory_has_a_step_for_each_response() {
+    let ran = run(["convert", SESSION, "--to", "atif"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("compaction"), "{}", ran.stderr);
+    let trajectory: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((&trajectory["schema_version"], &trajectory["agent"]["name"]), (&json!("ATIF-v1.7"), &json!("pi")));
+    let steps = trajectory["steps"].as_array().expect("steps");
+    let ids: Vec<u64> = steps.iter().filter_map(|step| step["step_id"].as_u64()).collect();
+    assert_eq!(ids, (1..=steps.len() as u64).collect::<Vec<_>>());
+    let agent: Vec<&Value> = steps.iter().filter(|step| step["source"] == "agent").collect();
+    assert_eq!(agent.len(), 6);
+    let results = |step: &&Value| step["observation"]["results"].as_array().map_or(0, Vec::len);
+    assert_eq!(agent.iter().map(results).sum::<usize>(), 5, "the last call is not answered");
+    let calls = |step: &&Value| step["tool_calls"].as_array().map_or(0, Vec::len);
+    assert_eq!(agent.iter().map(calls).sum::<usize>(), 6);
+    assert!(agent.iter().all(|step| step["metrics"]["prompt_tokens"].is_u64()));
+    assert_eq!(trajectory["extra"]["recompact"]["compactions"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

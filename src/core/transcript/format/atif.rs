@@ -4,8 +4,11 @@
 //! trajectory (`is_copied_context`). `prompt_tokens` includes the cached ones. If a step sums several calls, its usage is that of no
 //! request and is left out. Compactions have no place in the format. Sub-agents in `subagent_trajectories` are conversations.
 
+pub(crate) mod form;
+mod own;
+
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::batch::Stamp;
 use super::head::Head;
@@ -13,7 +16,7 @@ use super::notes::Notes;
 use super::timeline::Timeline;
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
-use crate::transcript::conversation::{Call, Conversation, Identity, Origin, text_wire};
+use crate::transcript::conversation::{Call, Conversation, Identity, Origin};
 
 /// The id of the format.
 const NAME: &str = "atif";
@@ -68,6 +71,11 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
         steps.extend(values.into_iter().map(|step: Value| (*line, step)));
     }
     let mut conversations = Vec::new();
+    if steps.iter().any(|(_, step)| own::is_own(step)) {
+        let extra = field("extra", &mut notes);
+        let read = own::conversation("main".to_owned(), identity, model, &extra, &steps, &mut notes);
+        return Reading { conversations: read.into_iter().collect(), notes: notes.finish() };
+    }
     conversations.extend(conversation("main".to_owned(), identity.clone(), model, &steps, &mut notes));
     let others = field("subagent_trajectories", &mut notes);
     for (n, other) in others.as_array().into_iter().flatten().enumerate() {
@@ -127,16 +135,7 @@ fn conversation(
 }
 
 fn response(step: &Value, model: Option<&str>, at: Stamp, timeline: &mut Timeline) {
-    let mut wires = Vec::new();
-    let thought = step["reasoning_content"].as_str().filter(|thought| !thought.is_empty());
-    wires.extend(thought.map(|thought| json!({"type": "thinking", "thinking": thought})));
-    wires.extend(blocks(&step["message"], at, timeline.notes));
-    for call in step["tool_calls"].as_array().into_iter().flatten() {
-        let input =
-            if call["arguments"].is_object() { call["arguments"].clone() } else { json!({"arguments": call["arguments"]}) };
-        let (id, name) = (call["tool_call_id"].as_str().unwrap_or_default(), call["function_name"].as_str().unwrap_or("unknown"));
-        wires.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
-    }
+    let wires = form::read_response(step, &mut |kind| unknown(kind, at, timeline.notes));
     let calls = step["llm_call_count"].as_u64();
     if calls == Some(0) || step["is_copied_context"] == true {
         return timeline.earlier_response(wires);
@@ -153,44 +152,26 @@ fn response(step: &Value, model: Option<&str>, at: Stamp, timeline: &mut Timelin
 fn observation(step: &Value, at: Stamp, timeline: &mut Timeline) {
     let only = step["tool_calls"].as_array().filter(|calls| calls.len() == 1).and_then(|calls| calls[0]["tool_call_id"].as_str());
     for result in step["observation"]["results"].as_array().into_iter().flatten() {
-        let wires = match &result["content"] {
-            Value::String(text) => vec![text_wire(text)],
-            content => blocks(content, at, timeline.notes),
-        };
         match result["source_call_id"].as_str().or(only) {
             Some(id) => {
-                let content = match wires.as_slice() {
-                    [] => json!(""),
-                    [only] if only["type"] == "text" => only["text"].clone(),
-                    _ => Value::Array(wires),
-                };
+                let content = form::read_result(&result["content"], &mut |kind| unknown(kind, at, timeline.notes));
                 timeline.result(id, content, None);
             }
-            None => wires.into_iter().for_each(|wire| timeline.user(wire, Origin::Injected)),
+            None => {
+                blocks(&result["content"], at, timeline.notes).into_iter().for_each(|wire| timeline.user(wire, Origin::Injected))
+            }
         }
     }
 }
 
 /// Converts a message: a text, or a list of texts, images and sounds.
 fn blocks(message: &Value, at: Stamp, notes: &mut Notes) -> Vec<Value> {
-    let part = |part: &Value| {
-        let path = part.pointer("/source/path").or_else(|| part.pointer("/source/url")).and_then(Value::as_str);
-        match (part["type"].as_str().unwrap_or("unknown"), part["text"].as_str(), path) {
-            ("text", Some(text), _) => (!text.is_empty()).then(|| text_wire(text)),
-            ("image", _, Some(path)) => Some(json!({"type": "image", "source": {"type": "url", "url": path}})),
-            (other, ..) => {
-                let other = crate::util::text::head(other, 40);
-                notes.kind(Note::info(at.line, format!("parts of the type `{other}` are not read")));
-                None
-            }
-        }
-    };
-    match message {
-        Value::String(text) if text.is_empty() => Vec::new(),
-        Value::String(text) => vec![text_wire(text)],
-        Value::Array(parts) => parts.iter().filter_map(part).collect(),
-        _ => Vec::new(),
-    }
+    form::read_parts(message, &mut |kind| unknown(kind, at, notes))
+}
+
+fn unknown(kind: &str, at: Stamp, notes: &mut Notes) {
+    let kind = crate::util::text::head(kind, 40);
+    notes.kind(Note::info(at.line, format!("parts of the type `{kind}` are not read")));
 }
 
 #[cfg(test)]
@@ -198,6 +179,7 @@ mod tests {
     use super::super::Branches;
     use super::super::shape::{read as read_file, read_one};
     use super::*;
+    use serde_json::json;
 
     fn trajectory(more: Value, steps: Value) -> String {
         let mut root = json!({"schema_version": "ATIF-v1.7", "agent": {"name": "a", "model_name": "m1"}, "steps": steps});

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::transcript::conversation::{Block, BlockKind, Call, Conversation, Message, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Call, Compaction, Conversation, Message, RecordedEdit, Role};
 use crate::util::text::plural;
 
 /// A kind of thing that a form cannot hold.
@@ -82,9 +82,11 @@ impl Losses {
         let mut losses = Self::default();
         match again {
             Some(again) => losses.compare(original, again),
-            None => losses.add(Lost::Content, original.messages.iter().map(|message| message.blocks.len()).sum()),
+            None => {
+                losses.add(Lost::Content, original.messages.iter().map(|message| message.blocks.len()).sum());
+                losses.add(Lost::Compaction, original.compactions.len());
+            }
         }
-        losses.add(Lost::Compaction, original.compactions.len());
         losses
     }
 
@@ -154,6 +156,10 @@ impl Losses {
             }
         }
         self.add(Lost::Call, new.calls.keys().filter(|begin| !old.calls.contains_key(begin)).count());
+        for (at, compaction) in original.compactions.iter().enumerate() {
+            let other = again.compactions.get(at);
+            self.add_if(Lost::Compaction, !other.is_some_and(|other| same_compaction((original, compaction), (again, other))));
+        }
         self.add_if(Lost::System, original.system != again.system);
         self.add(Lost::Branch, original.other_branches.len().saturating_sub(again.other_branches.len()));
         self.add_if(Lost::Thinking, original.thinking != again.thinking);
@@ -187,6 +193,26 @@ impl<'a> Flat<'a> {
         }
         flat
     }
+}
+
+/// Returns whether two compactions are at the same place and leave the same context.
+fn same_compaction((original, compaction): (&Conversation, &Compaction), (again, other): (&Conversation, &Compaction)) -> bool {
+    let left = |edit: &RecordedEdit| -> Vec<(Role, BlockId)> {
+        let of = |message: &Message| message.blocks.iter().map(|block| (message.role, *block)).collect::<Vec<_>>();
+        edit.messages().iter().flat_map(of).collect()
+    };
+    let cleared = |conversation: &Conversation, edit: &RecordedEdit| -> Vec<String> {
+        let RecordedEdit::Clear { pairs } = edit else { return Vec::new() };
+        pairs.iter().map(|pair| conversation.pair(*pair).id.clone()).collect()
+    };
+    let (left, other_left) = (left(&compaction.edit), left(&other.edit));
+    let is_same = |((role, block), (other_role, other_block)): (&(Role, BlockId), &(Role, BlockId))| {
+        role == other_role && same_content((original, original.block(*block)), (again, again.block(*other_block)))
+    };
+    compaction.message_index == other.message_index
+        && left.len() == other_left.len()
+        && left.iter().zip(&other_left).all(is_same)
+        && cleared(original, &compaction.edit) == cleared(again, &other.edit)
 }
 
 /// Returns whether a model reads the same in two blocks.
