@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::stores;
 use crate::support::effort;
 use crate::support::program::{self, Ran, fixtures, run_in};
 
@@ -299,6 +300,38 @@ fn stopped_sweep_resumes_to_the_same_bytes() {
     );
     let report = run_in(folder, ["report", "stopped.json"], b"");
     assert_eq!((report.code, report.stderr.contains("has nothing to report yet")), (2, true));
+}
+
+/// The session of a database is a transcript of its own: what the database holds besides may change between the stop and the rest.
+#[test]
+fn a_stopped_sweep_of_a_stored_session_resumes_to_the_same_bytes() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let folder = folder.path();
+    stores::opencode(&folder.join("0.db"));
+    (1..3).for_each(|at| make(folder, at));
+    make_pipe(folder, 2);
+    let paths = ["sweep", "0.db#ses_main", "2.jsonl", "3.jsonl"];
+    let asked = [&paths[..], &ASKED[4..], &["--set", "micro.keep_recent=1,5"]].concat();
+    stop(folder, &asked, 1, || {
+        feed(folder, 2, || make_pipe(folder, 1));
+        fs::remove_file(folder.join(FILES[2].0)).expect("the pipe");
+        make(folder, 2);
+    });
+    let saved: Value = serde_json::from_slice(&fs::read(folder.join("stopped.json")).expect("results")).expect("JSON");
+    assert_eq!(saved["unfinished"]["done"][0]["transcript"], "0.db#ses_main");
+    let ask = |more: &[&str]| run_in(folder, asked.iter().chain(more), b"");
+    let whole = ask(&[]).printed();
+    let resumed = || ask(&["--resume", "stopped.json"]).printed();
+    assert_eq!(resumed(), whole);
+    let change = |session: &str| {
+        let sql = rusqlite::Connection::open(folder.join("0.db")).expect("a database");
+        let part = "UPDATE part SET data = replace(data, '20 degrees', '99 degrees and rising') WHERE session_id = ?";
+        assert!(sql.execute(part, [session]).expect("rows") > 0);
+    };
+    change("ses_child");
+    assert_eq!(resumed(), whole);
+    change("ses_main");
+    assert_ne!(resumed(), whole);
 }
 
 /// Results for a pipe without a reader: the run would wait for one for ever.
