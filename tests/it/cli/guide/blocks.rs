@@ -62,14 +62,18 @@ impl Block {
 
 /// The formats, and where a run without a path looks for their sessions.
 fn formats() -> String {
-    let place = |SessionFolder { variable, home, sessions }: &SessionFolder| {
+    let place = |SessionFolder { home, sessions, .. }: &SessionFolder| {
         let home = home.map_or(String::new(), |home| format!("~/{home}/"));
-        let variable = variable.map_or(String::new(), |variable| format!(" (`${variable}`)"));
-        format!("`{home}{sessions}`{variable}")
+        format!("`{home}{sessions}`")
+    };
+    // A variable is behind all the places that it names.
+    let places = |folders: &[SessionFolder]| {
+        let variable = folders[0].variable.map_or(String::new(), |variable| format!(" (`${variable}`)"));
+        folders.iter().map(place).collect::<Vec<_>>().join(", ") + &variable
     };
     let row = |format: &Format| {
-        let places: Vec<String> = format.folders.iter().map(place).collect();
-        [code(format.name), places.join(", ")]
+        let groups = format.folders.chunk_by(|one, other| one.variable == other.variable);
+        [code(format.name), groups.map(places).collect::<Vec<_>>().join(", ")]
     };
     table(["format", "where, if no path is named"], FORMATS.iter().map(row))
 }
