@@ -153,6 +153,10 @@ impl Task {
             timeline.notes.kind(Note::info(1, what));
         }
         let answered: HashSet<usize> = requests.iter().flatten().copied().collect();
+        if self.screen.is_unclear {
+            let what = "no request shows whether the input holds the tokens of the cache: it is taken to hold them";
+            timeline.notes.kind(Note::info(1, what));
+        }
         let mut requests = requests.into_iter();
         let (mut applied, mut not_sent) = (Vec::new(), None);
         for at in 0..=self.records.len() {
@@ -198,8 +202,8 @@ impl Task {
     }
 
     fn model(&self, record: &Record) -> Option<String> {
-        let asked = self.models.as_array().into_iter().flatten();
-        let last = asked.filter(|model| model["ts"].as_i64() <= record.ts && record.ts.is_some()).last();
+        let mut asked = self.models.as_array().into_iter().flatten();
+        let last = asked.rfind(|model| model["ts"].as_i64() <= record.ts && record.ts.is_some());
         let model = record.model_info["modelId"].as_str().or_else(|| last?["model_id"].as_str());
         model.map(str::to_owned)
     }
@@ -291,8 +295,8 @@ fn user(record: &Record, is_first: bool, timeline: &mut Timeline) {
 /// Whether a person typed a text. The first message has no tags in some versions.
 fn is_typed(text: &str, is_first: bool) -> bool {
     let text = text.trim();
-    let is_around = |tag: &&str| text.starts_with(&format!("<{tag}>")) || text.ends_with(&format!("</{tag}>"));
-    TYPED.iter().any(|tag| is_around(&tag)) || is_first && !text.starts_with("<environment_details>")
+    let is_around = |tag: &str| text.starts_with(&format!("<{tag}>")) || text.ends_with(&format!("</{tag}>"));
+    TYPED.iter().any(|tag| is_around(tag)) || is_first && !text.starts_with("<environment_details>")
 }
 
 /// Returns what a response said.

@@ -45,6 +45,9 @@ pub const WITHOUT_TEXTS: &str = "a log of usage has sizes and no texts: costs, t
 /// Most bytes of texts that stand for tokens, of one file: 256 million tokens.
 const MAX_TEXT: u64 = 1 << 30;
 
+/// Bytes of a message in the list that a compaction left.
+const LISTED: u64 = 128;
+
 fn sniff(head: &Head) -> Certainty {
     let is_row = |record: &serde_json::Value| {
         record.as_object().is_some_and(|row| columns::are_usage(&row.keys().cloned().collect::<Vec<String>>()))
@@ -108,7 +111,7 @@ fn conversation(name: String, mut rows: Vec<Row>, left: &mut u64, notes: &mut No
         None => Identity { session: Some(session), ..Identity::default() },
     });
     let overhead = rows.iter().map(|row| row.usage.request()).min().unwrap_or(0);
-    let mut context = Context { builder, messages: Vec::new(), left };
+    let mut context = Context { builder, messages: Vec::new(), size: 0, left };
     for (at, row) in rows.iter().enumerate() {
         let request = row.usage.request() - overhead;
         let before = at.checked_sub(1).map(|before| rows[before].usage.request());
@@ -126,7 +129,7 @@ fn conversation(name: String, mut rows: Vec<Row>, left: &mut u64, notes: &mut No
                 context.shrink(request, row.usage.cache_read.saturating_sub(overhead), row);
                 context.record(before, row);
             }
-            None => context.ask(request - context.size(), row.line),
+            None => context.ask(request - context.size, row.line),
         }
         // Of a response remains what the next request has more than this one: reasoning is not sent again everywhere.
         let grown = next.and_then(|next| next.checked_sub(request)).unwrap_or(row.usage.output);
@@ -140,13 +143,16 @@ struct Context<'l> {
     builder: ConversationBuilder,
     /// The messages with their tokens.
     messages: Vec<(Message, u64)>,
+    /// The sum of their tokens.
+    size: u64,
     /// How many bytes of text may still be made.
     left: &'l mut u64,
 }
 
 impl Context<'_> {
-    fn size(&self) -> u64 {
-        self.messages.iter().map(|(_, tokens)| tokens).sum()
+    fn push(&mut self, message: Message, tokens: u64) {
+        self.messages.push((message, tokens));
+        self.size += tokens;
     }
 
     fn has_room(&self, tokens: u64) -> bool {
@@ -157,7 +163,7 @@ impl Context<'_> {
     fn ask(&mut self, tokens: u64, line: u32) {
         let message = self.message(Role::User, tokens, line);
         self.builder.message(message.clone());
-        self.messages.push((message, tokens));
+        self.push(message, tokens);
     }
 
     /// Adds a response and its call.
@@ -172,7 +178,7 @@ impl Context<'_> {
             ..Call::default()
         };
         self.builder.response(message.clone(), call);
-        self.messages.push((message, tokens));
+        self.push(message, tokens);
     }
 
     /// Replaces the messages by some of this size: the first ones as far as they were cached, and a new one.
@@ -190,13 +196,16 @@ impl Context<'_> {
         while self.messages.last().is_some_and(|(message, _)| message.role == Role::User) {
             self.messages.pop();
         }
-        let rest = size - self.size();
+        self.size = self.messages.iter().map(|(_, tokens)| tokens).sum();
+        let rest = size - self.size;
         let message = self.message(Role::User, rest, row.line);
-        self.messages.push((message, rest));
+        self.push(message, rest);
     }
 
     /// Records that a compaction left these messages of a request of `before` tokens.
     fn record(&mut self, before: u64, row: &Row) {
+        // Each compaction has a list of its own, which takes room, too.
+        *self.left = self.left.saturating_sub(self.messages.len() as u64 * LISTED);
         let into = self.messages.iter().map(|(message, _)| message.clone()).collect();
         self.builder.compaction(Compaction {
             message_index: self.builder.so_far().messages.len(),

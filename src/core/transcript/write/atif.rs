@@ -153,7 +153,7 @@ fn user(conversation: &Conversation, at: usize, steps: &mut Vec<Value>) {
         let before = before.filter(|before| before.role == Role::Assistant);
         before.is_some_and(|before| call.is_some_and(|call| before.blocks.contains(&call)))
     };
-    let is_usual = !blocks[results..].iter().any(|block| is_result(block)) && blocks[..results].iter().all(is_before);
+    let is_usual = !blocks[results..].iter().any(is_result) && blocks[..results].iter().all(is_before);
     if !is_usual {
         let exact: Vec<Value> = blocks.iter().map(|block| exact(block)).collect();
         let mut step = step("user", at, message, content(&blocks));

@@ -43,7 +43,9 @@ pub fn conversation(
         reader.step(step, model, Stamp::parsed(*line, step["timestamp"].as_str()));
     }
     reader.flush();
-    extra["compactions"].as_array().into_iter().flatten().for_each(|compaction| reader.compaction(compaction));
+    let mut compactions: Vec<&Value> = extra["compactions"].as_array().into_iter().flatten().collect();
+    compactions.sort_by_key(|compaction| compaction["before"].as_u64());
+    compactions.into_iter().for_each(|compaction| reader.compaction(compaction));
     let conversation = reader.builder.finish();
     (!conversation.messages.is_empty()).then_some(conversation)
 }
@@ -140,17 +142,18 @@ impl Reader<'_> {
 
     fn compaction(&mut self, recorded: &Value) {
         let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
-        let Some(message_index) = number(&recorded["before"]).filter(|before| *before <= self.builder.so_far().messages.len())
-        else {
-            return;
-        };
-        let cleared = recorded["cleared"].as_array();
-        let edit = match cleared {
+        let messages = self.builder.so_far().messages.len();
+        let before = number(&recorded["before"]).filter(|before| (1..=messages).contains(before));
+        let edit = match recorded["cleared"].as_array() {
             Some(ids) => RecordedEdit::Clear { pairs: ids.iter().filter_map(|id| self.builder.pair(id.as_str()?)).collect() },
             None => {
-                let into = recorded["messages"].as_array().into_iter().flatten();
-                RecordedEdit::Fold { into: into.map(|message| self.folded(message)).collect() }
+                let into = recorded["messages"].as_array().into_iter().flatten().map(|message| self.folded(message));
+                RecordedEdit::Fold { into: into.filter(|message| !message.blocks.is_empty()).collect() }
             }
+        };
+        // Neither is written by a conversion.
+        let (Some(message_index), false) = (before, matches!(&edit, RecordedEdit::Fold { into } if into.is_empty())) else {
+            return;
         };
         let tokens = |key: &str| recorded[key].as_u64();
         let trigger = recorded["trigger"].as_str().map(str::to_owned);

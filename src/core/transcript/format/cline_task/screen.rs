@@ -37,6 +37,8 @@ pub struct Screen {
     /// By the index of the last message that was there: what was not sent then.
     ranges: HashMap<usize, Option<Range>>,
     includes_cached: bool,
+    /// Nothing shows whether the input holds the cached tokens.
+    pub is_unclear: bool,
 }
 
 const BESIDE: Names = Names {
@@ -59,9 +61,9 @@ impl Screen {
         // Roo Code's input holds the cached tokens, Cline's and that of earlier versions does not, and the file does not say which it is.
         // A request that read more than it is said to have shows it.
         let number = |bill: &Value, key: &str| bill[key].as_u64().unwrap_or(0);
-        let has_more =
-            |bill: &Value| number(bill, "tokensIn") < number(bill, "cacheReads").saturating_add(number(bill, "cacheWrites"));
-        screen.includes_cached = !screen.requests.iter().any(|request| has_more(&request.bill));
+        let cached = |bill: &Value| number(bill, "cacheReads").saturating_add(number(bill, "cacheWrites"));
+        screen.includes_cached = screen.requests.iter().all(|request| number(&request.bill, "tokensIn") >= cached(&request.bill));
+        screen.is_unclear = screen.includes_cached && screen.requests.iter().any(|request| cached(&request.bill) > 0);
         screen
     }
 

@@ -117,7 +117,7 @@ fn a_log_is_recognised_by_its_header_and_refused_by_the_name_of_a_column() {
 /// A few short rows must not make gigabytes.
 #[test]
 fn the_texts_of_a_file_are_limited() {
-    let row = |n: u32| format!("s,{},m,{},0,0,1\n", 1_700_000_000 + n, if n % 2 == 0 { 1 } else { 1000 });
+    let row = |n: u32| format!("s,{},m,{},0,0,1\n", 1_700_000_000 + n, if n.is_multiple_of(2) { 1 } else { 1000 });
     let rows: String = (0..60).map(row).collect();
     let reading = read_within((HEADER.to_owned() + &rows).as_bytes(), 20_000);
     let bytes: usize = reading.conversations[0].blocks.iter().map(|block| block.text().len()).sum();
