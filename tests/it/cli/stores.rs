@@ -29,7 +29,7 @@ pub fn opencode(path: &Path) {
             let tokens = json!({"input": 900 * call, "output": 20, "cache": {"read": 0, "write": 0}});
             let info = json!({"role": "assistant", "modelID": "claude-opus-4-6", "finish": "tool-calls", "tokens": tokens});
             let output = format!("{id} {call}: the water has 20 degrees\n").repeat(80);
-            let state = json!({"status": "completed", "input": {"path": format!("src/kettle_{call}.rs")}, "output": output});
+            let state = json!({"status": "completed", "input": {"path": format!("src/{id}_{call}.rs")}, "output": output});
             let part = json!({"type": "tool", "tool": "read", "callID": format!("call_{id}_{call}"), "state": state});
             add(&sql, id, call, &info, &part);
         }
@@ -56,12 +56,17 @@ fn a_database_is_inspected_session_by_session() {
     let shown = run_in(folder.path(), ["inspect", "opencode.db", "-q", "--width", "150"], b"").printed();
     assert!(shown.starts_with("2 conversations of 2 transcripts, 1 of them of sub-agents, 9 calls (opencode 2)\n"), "{shown}");
     let names: Vec<&str> = shown.lines().filter(|line| line.contains("#ses_") && line.contains(" opencode ")).collect();
-    assert!(names[0].trim_start().starts_with("opencode.db#ses_main") && names[1].contains("↳ opencode.db#ses_child"), "{shown}");
+    assert!(
+        names[0].trim_start().starts_with("opencode.db#ses_main") && names[1].contains("↳ opencode.db#ses_m…agents/ses_child"),
+        "{shown}"
+    );
+    let replayed = run_in(folder.path(), ["replay", "opencode.db", "-p", "lcc-s06", "-q"], b"").printed();
+    assert!(replayed.starts_with("2 conversations of 1 session, 9 calls;"), "{replayed}");
     let alone = run_in(folder.path(), ["inspect", "opencode.db#ses_child", "-q", "--full", "--width", "150"], b"").printed();
     assert!(alone.contains("main, child of ses_main (not here)") && alone.contains("opencode 1.2.3"), "{alone}");
     let json = run_in(folder.path(), ["inspect", ".", "-q", "-o", "json"], b"").json();
-    let child = &json["conversations"][0];
-    assert_eq!(child["transcript"], "opencode.db#ses_child");
+    let child = &json["conversations"][1];
+    assert_eq!(child["transcript"], "opencode.db#ses_main/subagents/ses_child");
     let identity =
         json!({"agent": "opencode", "version": "1.2.3", "session": "ses_child", "parent": "ses_main", "start": "subagent"});
     assert_eq!(child["identity"], identity);

@@ -39,11 +39,16 @@ fn sessions(path: &Path, id: Option<&str>) -> Result<Option<Vec<StoredSession>>,
     Ok(None)
 }
 
-/// Splits the path of a store and a session.
+/// Between the head of a family and a session that its agents started, in the name of the latter: as in the paths of Claude Code, so that
+/// all of a family count as one piece of work.
+const SUBAGENTS: &str = "/subagents/";
+
+/// Splits the path of a store and a session, and returns the id of the session.
 pub fn split(path: &Path) -> Option<(PathBuf, &str)> {
     let text = path.to_str()?;
     let ends = text.match_indices(SEPARATOR).map(|(at, _)| (PathBuf::from(&text[..at]), &text[at + SEPARATOR.len_utf8()..]));
-    ends.into_iter().find(|(file, _)| is_database(file))
+    let (file, session) = ends.into_iter().find(|(file, _)| is_database(file))?;
+    Some((file, session.rsplit_once(SUBAGENTS).map_or(session, |(_, id)| id)))
 }
 
 impl InputCollector {
@@ -73,7 +78,10 @@ impl InputCollector {
     fn push_session(&mut self, path: &Path, session: StoredSession, explicit: bool) {
         let end = if session.id.is_empty() { String::new() } else { format!("{SEPARATOR}{}", session.id) };
         let mut input = Input::new(&self.base, path.to_owned(), explicit);
-        input.name += &end;
+        input.name += &match &session {
+            StoredSession { id, family, .. } if id != family => format!("{SEPARATOR}{family}{SUBAGENTS}{id}"),
+            _ => end.clone(),
+        };
         input.session = Some(session);
         let mut key = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
         key.push(end);

@@ -250,10 +250,13 @@ fn a_store_stands_for_its_sessions() {
     assert_eq!(empty, ["a/opencode.db: no session in this database"]);
     sql.execute_batch("INSERT INTO session VALUES ('ses_2', 'ses_1', 5000), ('ses_1', NULL, 7000), ('ses#3', NULL, 0)")
         .expect("rows");
-    let all = ["a/opencode.db#ses#3", "a/opencode.db#ses_1", "a/opencode.db#ses_2"];
+    let all = ["a/opencode.db#ses#3", "a/opencode.db#ses_1", "a/opencode.db#ses_1/subagents/ses_2"];
     assert_eq!(names(&folder, &["a"]), all);
     assert_eq!(names(&folder, &["a/opencode.db", "a/*.db", "a/opencode.db#ses_1"]), all, "each once");
     assert_eq!(names(&folder, &["a/opencode.db#ses#3"]), all[..1]);
+    assert_eq!(names(&folder, &["a/opencode.db#ses_2"]), all[2..]);
+    assert_eq!(names(&folder, &[all[2]]), all[2..]);
+    assert_eq!(names(&folder, &["a/opencode.db", "a/opencode.db#ses_2"]), all, "each once");
     assert_eq!(find_in(&folder, &["a/opencode.db#ses_9"]).1, ["a/opencode.db: no session `ses_9` in this database"]);
     let inputs = find(folder.path(), &["a".into()]).0;
     let session = |at: usize| (inputs[at].session().map(|session| session.family.as_str()), inputs[at].changed());

@@ -60,7 +60,8 @@ fn sessions(path: &Path, id: Option<&str>) -> Sessions {
         changed: SystemTime::UNIX_EPOCH + Duration::from_millis(row.updated),
         size: row.size,
     };
-    Ok(Some(listed.iter().zip(heads).map(session).collect()))
+    let is_wanted = |(row, _): &(&Listed, usize)| id.is_none_or(|id| row.id == id);
+    Ok(Some(listed.iter().zip(heads).filter(is_wanted).map(session).collect()))
 }
 
 /// What a session is listed with.
@@ -72,15 +73,17 @@ struct Listed {
     size: u64,
 }
 
-/// Lists the sessions, one more than the most at most. The sizes of their parts take no reading of the parts.
+/// Lists the sessions, or one with its parents, one more than the most at most. The sizes of their parts take no reading of the parts.
 fn listed(database: &Connection, id: Option<&str>) -> rusqlite::Result<Vec<Listed>> {
     let size = match has_index(database, "part", "session_id")? {
         true => "(SELECT total(octet_length(data)) FROM part WHERE session_id = session.id)",
         false => "0.0",
     };
     let query = format!(
-        "SELECT id, parent_id, time_updated, {size} FROM session \
-         WHERE typeof(id) = 'text' AND (?1 IS NULL OR id = ?1) ORDER BY id LIMIT ?2"
+        "WITH RECURSIVE line (id) AS \
+         (SELECT ?1 UNION SELECT parent_id FROM session JOIN line USING (id) WHERE parent_id IS NOT NULL) \
+         SELECT id, parent_id, time_updated, {size} FROM session \
+         WHERE typeof(id) = 'text' AND (?1 IS NULL OR id IN line) ORDER BY id LIMIT ?2"
     );
     let number = |value: ValueRef| value.as_i64().ok().and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
     let row = |row: &Row| {
