@@ -9,7 +9,7 @@
 //! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
 //!   the same requests;
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies; [`idle`]: programs that
-//!   changed nothing;
+//!   changed nothing; [`stand_ins`]: whether a model wrote the summaries;
 //! - [`mod@export`]: the numbers of a policy as the configuration of a harness; [`mod@recommended`]: those that results recommend;
 //! - [`gate`]: limits and a baseline for continuous integration;
 //! - [`probe`]: does a model need what [`retention`](crate::metrics::retention) says is gone? Asked by
@@ -36,6 +36,7 @@ pub mod secrets;
 pub mod settings;
 pub mod show;
 pub mod spec;
+pub mod stand_ins;
 pub mod study;
 pub mod sweep;
 pub mod usual;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ABOVE_WINDOW, ALWAYS_FAILS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
-use crate::engine::layer::{Layer, LayerSpec, When};
+use crate::engine::layer::{Layer, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::Limits;
 use crate::findings::Level;
@@ -75,11 +75,12 @@ pub fn eager(policy: &Policy, seen: &[LayerUse], calls: usize) -> Vec<Remark> {
         }
         let after = "each time the provider writes what is behind the edit to its prompt cache again";
         let often = format!("acts before {acted} of {calls} requests; {after}");
-        let (level, mend) = match (&layer.spec, &layer.threshold) {
-            (LayerSpec::Clear(clear), _) if clear.clear_at_least == 0.into() && clear.stride == 1 => {
+        let traits = layer.spec.traits();
+        let (level, mend) = match &layer.threshold {
+            _ if traits.waits == Some(false) => {
                 (Level::Note, "`clear_at_least` makes it wait until enough can go at once".to_owned())
             }
-            (LayerSpec::Summarize(_) | LayerSpec::Drop(_), Some(threshold)) => {
+            Some(threshold) if traits.summarizer.is_some() => {
                 (Level::Warning, format!("is its threshold of {threshold} as large as you mean?"))
             }
             _ => return None,

@@ -121,7 +121,7 @@ fn the_suite_of_the_guide_works_as_it_is_written() {
         fs::create_dir(folder.path().join("policies")).expect("our own folder");
         fs::write(folder.path().join("recompact.toml"), suite).expect("our own folder");
         let words = ["policy", "new"].into_iter().chain(new.split('#').next().unwrap_or_default().split_whitespace());
-        run_in(folder.path(), words, b"").printed();
+        assert_eq!(run_in(folder.path(), words, b"").code, 0, "{format}");
         let updated = check(folder.path(), &["--update", "--quiet"]);
         assert_eq!((updated.code, updated.stderr.as_str()), (0, ""), "{format}: {}", updated.stdout);
         assert_eq!(check(folder.path(), &["--quiet"]).code, 0, "{format}");

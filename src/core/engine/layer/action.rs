@@ -95,6 +95,8 @@ pub struct LayerTraits<'a> {
     pub filter: Option<&'a ResultFilter>,
     /// Its filter may select results by age (`keep_recent_results`, `protect_unseen`).
     pub selects_by_age: bool,
+    /// Whether it waits until enough can go at once; `None` if it has no setting for that.
+    pub waits: Option<bool>,
     /// How it asks for summaries, if it does.
     pub summarizer: Option<SummarizerUse>,
     /// Path of the archive that it writes before another layer acts, with the placeholder `{n}`.
@@ -172,6 +174,7 @@ impl LayerTraits<'_> {
         repeats_record: false,
         filter: None,
         selects_by_age: false,
+        waits: None,
         summarizer: None,
         archive_path: None,
         program: None,
@@ -196,7 +199,10 @@ mod tests {
     /// What sets each kind apart from a plain layer, with its default settings. Read all rows when a trait is new: a kind that
     /// forgets the trait does not have it in its row.
     const APART: [(&str, &str); 12] = [
-        ("clear", "remains=Some(Nothing) rewrites_in_place stability=Stable writes_markers filter selects_by_age"),
+        (
+            "clear",
+            "remains=Some(Nothing) rewrites_in_place stability=Stable writes_markers filter selects_by_age waits=Some(false)",
+        ),
         ("persist", "remains=Some(File) keeps_parts writes_markers filter"),
         ("truncate", "remains=Some(Part) rewrites_in_place keeps_parts stability=Stable writes_markers filter"),
         ("dedupe", "remains=Some(Copy(Text)) rewrites_in_place writes_markers filter"),
@@ -211,7 +217,7 @@ mod tests {
     ];
 
     /// Returns every trait as text, with its name.
-    fn texts(traits: &LayerTraits) -> [(&'static str, String); 14] {
+    fn texts(traits: &LayerTraits) -> [(&'static str, String); 15] {
         // Without `..`, so that a new trait does not compile until it is here.
         let LayerTraits {
             timing,
@@ -225,6 +231,7 @@ mod tests {
             repeats_record,
             filter,
             selects_by_age,
+            waits,
             summarizer,
             archive_path,
             program,
@@ -241,6 +248,7 @@ mod tests {
             ("repeats_record", repeats_record.to_string()),
             ("filter", filter.is_some().to_string()),
             ("selects_by_age", selects_by_age.to_string()),
+            ("waits", format!("{waits:?}")),
             ("summarizer", summarizer.is_some().to_string()),
             ("archive_path", archive_path.is_some().to_string()),
             ("program", program.is_some().to_string()),

@@ -133,6 +133,7 @@ impl Action for Clear {
             writes_markers: true,
             filter: Some(&self.filter),
             selects_by_age: true,
+            waits: Some(self.in_batches() || self.stride != 1),
             ..LayerTraits::PLAIN
         }
     }

@@ -5,8 +5,8 @@ use super::money;
 use crate::analysis::idle::idle_programs;
 use crate::analysis::inspect::WITHOUT_TEXTS;
 use crate::analysis::limits::Flaw;
+use crate::analysis::stand_ins::no_model_wrote;
 use crate::analysis::verdict::{HarnessVerdict, Standing, Verdict};
-use crate::engine::summarizer::SUMMARIZERS;
 use crate::findings::Level;
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, value};
@@ -100,14 +100,10 @@ fn overflows(verdict: &Verdict) -> Option<Prose> {
 
 /// That no model wrote the summaries.
 fn quoted(results: &Results, verdict: &Verdict) -> Option<Prose> {
-    let summarizers = results.study.iter().filter_map(|study| study.spec.get("summarizer")?.as_array()).flatten();
-    let name = |summarizer: &serde_json::Value| summarizer.as_str().map(|name| name.split(':').next().unwrap_or(name).to_owned());
-    let named: Vec<String> = summarizers.filter_map(name).collect();
-    let is_stand_in = |name: &String| SUMMARIZERS.iter().any(|kind| kind.name == name);
     let spends = |standing: &Standing| standing.summary.values.get(cost::SUMMARIZER).is_some_and(|usd| usd > 0.0);
     let text =
         "no model wrote the summaries of these policies: they quote what was there, so a real one may keep more facts or fewer";
-    (named.iter().all(is_stand_in) && verdict.candidates().any(spends)).then(|| Prose::new(text))
+    (no_model_wrote(results) && verdict.candidates().any(spends)).then(|| Prose::new(text))
 }
 
 /// Why the first policy that costs more does so: what its edits made the provider write to the cache again.
