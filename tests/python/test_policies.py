@@ -1,6 +1,7 @@
 """A policy in Python is measured as the same policy in TOML, whatever way it returns its messages."""
 
 import copy
+import json
 import sys
 import traceback
 from pathlib import Path
@@ -72,6 +73,40 @@ def in_openai_form(request):
     return request.messages
 
 
+def has_text(content):
+    """The layer leaves results without a text as they are."""
+    return any(part.get("text") for part in content) if isinstance(content, list) else content != ""
+
+
+def for_each_request(request):
+    request.scope = "request"
+    for block in results_in(request.messages)[:-3]:
+        if has_text(block["content"]):
+            block["content"] = "[cleared]"
+
+
+def for_each_request_in_openai_form(request):
+    request.scope = "request"
+    for message in [message for message in request.messages if message["role"] == "tool"][:-3]:
+        if has_text(message["content"]):
+            message["content"] = "[cleared]"
+
+
+def now_and_then_for_each_request(request):
+    """What it cleared comes back at every fifth call, and one message has another text each time."""
+    if request.call % 5:
+        for_each_request(request)
+        if request.call % 3 == 0:
+            request.messages[0]["content"] = f"{request.call}"
+
+
+def the_same_in_copies(request):
+    messages, request.messages = request.messages, copy.deepcopy(request.messages)
+    now_and_then_for_each_request(request)
+    assert messages is not request.messages
+    return request.messages
+
+
 def same_values(policies, one, other):
     table = recompact.replay(SESSIONS, policies, findings=True).to_pandas().set_index("policy")
     one, other = table.loc[one].reset_index(drop=True), table.loc[other].reset_index(drop=True)
@@ -86,6 +121,46 @@ def test_clearing_is_the_layer_clear(policy):
 
 def test_clearing_in_openai_form_is_the_layer_clear():
     same_values([recompact.policy.function(in_openai_form, shape="openai"), CLEAR], "in_openai_form", "toml")
+
+
+VIEW = CLEAR.replace('do = "clear"', 'do = "clear"\nscope = "request"')
+
+
+@pytest.mark.parametrize(
+    "policy", [for_each_request, recompact.policy.function(for_each_request_in_openai_form, "for_each_request", shape="openai")]
+)
+def test_clearing_for_each_request_is_the_layer_clear(policy):
+    same_values([policy, VIEW], "for_each_request", "toml")
+    assert recompact.compare([*SESSIONS, "fixtures/transcripts/openai-chat", "fixtures/transcripts/pi"], policy, VIEW)
+
+
+def test_answers_that_go_on_say_the_same_as_whole_ones():
+    sessions = [*SESSIONS, "fixtures/transcripts/pi"]
+    assert recompact.compare(sessions, now_and_then_for_each_request, the_same_in_copies)
+
+
+def test_a_view_names_only_what_it_changes_beside_the_last():
+    def clear(request):
+        request.scope = "request"
+        for message in request.messages[: -2 if request.call < 5 else -3]:
+            message["content"] = "-" if message["role"] == "tool" else message["content"]
+
+    session = recompact.policy.function(clear, shape="openai").open()
+    session(json.dumps({"type": "start", "protocol": 1, "session": "s", "format": "f", "window": 9, "overhead": 0}).encode())
+
+    def answer(call, *results, again, **other):
+        messages = [{"id": id, "role": "tool", "tool_call_id": str(id), "content": "long"} for id in results]
+        line = {"type": "request", "call": call, "estimate": 9, "last_read": None, "again": again, "inserted": [], "gone": [], "changed": []}
+        answered = json.loads(session(json.dumps({**line, "messages": messages, **other}).encode()))
+        return answered.get("again"), [message["replaces"] for message in answered.get("replace", [])]
+
+    assert answer(1, 0, 1, 2, again=False) == (None, [[0]])
+    assert answer(2, 3, again=True) == (True, [[1]])
+    assert answer(3, again=True) == (True, [])
+    # The history changed by itself: everything is named.
+    assert answer(4, 4, again=False, gone=[0]) == (None, [[1], [2]])
+    # One message less is cleared, which no addition can say.
+    assert answer(5, again=True) == (None, [[1]])
 
 
 def test_a_served_program_is_the_layer_clear():

@@ -120,6 +120,8 @@ pub struct ExternalRequest<'a> {
     pub estimate: u64,
     /// Tokens of the previous request, as it was sent; `None` for the first.
     pub last_read: Option<u64>,
+    /// The answer may go on from the changes of the previous one: [`Answer::again`].
+    pub again: bool,
     /// Ids of the messages that the previous answer inserted in the history, in its order.
     pub inserted: Vec<MessageId>,
     /// Messages that the policy did not remove and that are gone all the same: they held only thinking of earlier turns.
@@ -165,6 +167,8 @@ pub struct Answer {
     pub listing: Listing,
     /// The history stays as it is: the answer is for this request only.
     pub for_request_only: bool,
+    /// What the last answer changed for its request holds for this one, too.
+    pub again: bool,
     pub files: Vec<WrittenFile>,
     pub summaries: Vec<OwnSummary>,
 }

@@ -290,6 +290,8 @@ pub struct LayerInput<'a> {
     /// Which copy of the context this is. That of a request extends the one of the request before, as the layer left it, if no layer
     /// edited the history since.
     pub scope: Scope,
+    /// The view of the request before can be extended: no record and no layer edited the history since.
+    pub view_holds: bool,
     /// Index of the call whose request is being prepared.
     pub call: usize,
     /// Number of messages of the conversation that were appended so far.

@@ -166,6 +166,8 @@ struct CallState<'a> {
     focus: Option<&'a str>,
     /// The request is larger than the window.
     overflows: bool,
+    /// The view of the request before can be extended.
+    view_holds: bool,
 }
 
 impl<'a> ReplayRun<'a, '_> {
@@ -173,8 +175,15 @@ impl<'a> ReplayRun<'a, '_> {
         let setup = self.runner.setup;
         let conversation = setup.conversation;
         let entered = conversation.new_messages(index);
-        let mut call =
-            CallState { index, messages_read: entered.start, new_messages: 0, typed: false, focus: None, overflows: false };
+        let mut call = CallState {
+            index,
+            messages_read: entered.start,
+            new_messages: 0,
+            typed: false,
+            focus: None,
+            overflows: false,
+            view_holds: false,
+        };
         if ends_turn(conversation, index) {
             self.runner.run_layers(&mut self.history, &call, |when| matches!(when, When::TurnEnd | When::AfterResponse));
         }
@@ -191,6 +200,7 @@ impl<'a> ReplayRun<'a, '_> {
         }
         self.runner.turns += usize::from(call.typed);
         if !self.history.context.is_empty() {
+            call.view_holds = self.view.is_some() && !self.history.context.has_changes();
             self.runner.remember_request(&self.history.context);
             self.runner.run_before_request(&mut self.history, &call);
             self.send(&call);

@@ -33,6 +33,7 @@ enum Line<'a> {
         call: usize,
         estimate: u64,
         last_read: Option<u64>,
+        again: bool,
         inserted: &'a [MessageId],
         gone: &'a [MessageId],
         changed: Vec<shape::Wire<'a>>,
@@ -68,6 +69,7 @@ pub fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
         call: request.call + 1,
         estimate: request.estimate,
         last_read: request.last_read,
+        again: request.again,
         inserted: &request.inserted,
         gone: &request.gone,
         changed: wires(&request.changed),
@@ -101,6 +103,8 @@ struct WireAnswer {
     replace: Vec<Value>,
     #[serde(default)]
     scope: WireScope,
+    #[serde(default)]
+    again: bool,
     #[serde(default)]
     files: Vec<WireFile>,
     #[serde(default)]
@@ -182,8 +186,13 @@ pub fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, Exter
         return Err(format!("it answered call {}, and was asked about call {}", answer.call, call + 1).into());
     }
     let names_changes = !answer.drop.is_empty() || !answer.replace.is_empty();
+    let for_request_only = answer.scope == WireScope::Request;
+    if answer.again && !for_request_only {
+        return Err("`again` is for an answer with `scope`: \"request\"".to_owned().into());
+    }
     if let Some(WireAsk { of, system, prompt, max_tokens }) = answer.ask {
-        if names_changes || answer.messages.is_some() || !answer.files.is_empty() || !answer.summaries.is_empty() {
+        if names_changes || answer.again || answer.messages.is_some() || !answer.files.is_empty() || !answer.summaries.is_empty()
+        {
             return Err("an answer with `ask` has nothing else: the changes follow when the summary is there".to_owned().into());
         }
         return Ok(Decision::Ask(SummaryWish { of, system, prompt, max_tokens }));
@@ -200,7 +209,8 @@ pub fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, Exter
     let summaries = answer.summaries.into_iter().map(|WireSummary { of, prompt, text }| OwnSummary { of, prompt, text });
     Ok(Decision::Answer(Answer {
         listing,
-        for_request_only: answer.scope == WireScope::Request,
+        for_request_only,
+        again: answer.again,
         files: files.collect(),
         summaries: summaries.collect(),
     }))

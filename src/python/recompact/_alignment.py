@@ -2,42 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import is_
-from typing import Any
 
-#: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
-Message = dict[str, Any]
-
-
-class Entry:
-    """A message that a policy was shown."""
-
-    __slots__ = ("id", "message", "pristine", "_is_flat", "_written")
-
-    def __init__(self, id: int | None, message: Message) -> None:
-        #: None: it was inserted, and gets its id with the next request.
-        self.id = id
-        #: The object that the policy gets, the same at each call.
-        self.message = message
-        #: Its content as it was shown, to notice a change in place.
-        self.pristine = _copy(message)
-        self._is_flat = not any(isinstance(value, (dict, list)) for value in message.values())
-        #: A content that the policy gave it, and the text of the answer: for one request only, it is the same at each call.
-        self._written: tuple[Message, str] | None = None
-
-    def restore(self) -> None:
-        """Undoes what the policy changed in place."""
-        if self.message != self.pristine:
-            self.message = self.pristine.copy() if self._is_flat else _copy(self.pristine)
-
-    def written(self) -> str:
-        """Returns the changed message as an answer has it."""
-        if self._written is None or self._written[0] != self.message:
-            self._written = (_copy(self.message), json.dumps({**self.message, "replaces": [self.id]}))
-        return self._written[1]
+from ._entries import Entry, Message
 
 
 @dataclass
@@ -66,14 +34,8 @@ class Item:
         """Returns the message as it will be shown from now on."""
         if self.is_kept:
             return self.replaces[0]
-        return Entry(self.replaces[0].id if self.replaces else None, self.message)
-
-
-def changed_in_place(entries: list[Entry], returned: list[Message]) -> list[Entry] | None:
-    """Returns the changed messages if all are returned in their order, as at most requests; else None. Cheaper than `aligned`."""
-    if len(entries) != len(returned) or not all(map(is_, [entry.message for entry in entries], returned)):
-        return None
-    return [entry for entry in entries if entry.message != entry.pristine]
+        is_part = any(entry.is_part for entry in self.replaces)
+        return Entry(self.replaces[0].id if self.replaces else None, self.message, is_part)
 
 
 def aligned(entries: list[Entry], returned: Iterable[Message]) -> list[Item]:
@@ -155,12 +117,3 @@ def tool_parts(message: Message) -> list[tuple[str, str]]:
         elif block.get("type") == "tool_result":
             parts.append(("result", block["tool_use_id"]))
     return parts
-
-
-def _copy(value: Any) -> Any:
-    """Copies lists and dicts, and shares the texts in them."""
-    if isinstance(value, dict):
-        return {key: _copy(inner) if isinstance(inner, (dict, list)) else inner for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_copy(inner) if isinstance(inner, (dict, list)) else inner for inner in value]
-    return value

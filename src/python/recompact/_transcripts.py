@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import _native
-from ._alignment import Message
+from ._entries import Message
 from ._settings import READING, only, takes
 from ._watching import Paths, Progress, finished, list_of, watching
 

@@ -23,8 +23,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
-from ._alignment import Entry, Item, aligned, changed_in_place
-from ._alignment import Message as Message
+from ._alignment import Item, aligned
+from ._entries import Entries
+from ._entries import Message as Message
 
 #: How long the changes of a policy last.
 Scope = Literal["state", "request"]
@@ -174,8 +175,7 @@ class _Session:
 
     def __init__(self, function: Function) -> None:
         self._policy, self._shape = function.begin(), function.shape
-        self._entries: list[Entry] = []
-        self._inserted: list[Entry] = []
+        self._entries = Entries()
         self._start: dict[str, Any] = {}
         self._state: dict[str, Any] = {}
         self._request: Request | None = None
@@ -188,39 +188,25 @@ class _Session:
             self._start = {name: asked[name] for name in ("window", "overhead", "session", "format")}
             return json.dumps({"protocol": 1, "shape": self._shape})
         if kind == "request":
-            self._take_in(asked)
+            self._entries.take_in(asked)
             self._summaries: list[str | Exception] = []
             self._asked = {name: asked[name] for name in ("call", "estimate", "last_read")}
+            self._again: bool = asked["again"]
         else:
             self._summaries.append(asked["text"] if "text" in asked else NoSummary(asked["error"]))
-            for entry in self._entries:
-                entry.restore()
+            self._entries.restore()
         answer, replaced = self._ask_policy()
         text = json.dumps({"call": asked["call"], **answer})
         return f'{text[:-1]}, "replace": [{", ".join(replaced)}]}}' if replaced else text
 
-    def _take_in(self, asked: dict[str, Any]) -> None:
-        for entry, id in zip(self._inserted, asked["inserted"]):
-            entry.id = id
-        if asked["gone"] or asked["changed"]:
-            changed = {message.pop("id"): message for message in asked["changed"]}
-            gone = set(asked["gone"])
-            self._entries = [
-                Entry(entry.id, changed[entry.id]) if entry.id in changed else entry
-                for entry in self._entries
-                if entry.id not in gone
-            ]
-        self._entries += [Entry(message.pop("id"), message) for message in asked["messages"]]
-
     def _ask_policy(self) -> tuple[dict[str, Any], list[str]]:
         """Returns the answer, and as texts the messages that were changed in place."""
-        messages = [entry.message for entry in self._entries]
-        request = Request(messages, **self._asked, **self._start, state=self._state, _summaries=self._summaries)
+        request = Request(self._entries.messages(), **self._asked, **self._start, state=self._state, _summaries=self._summaries)
         try:
             returned = self._policy(request)
         except _Ask as ask:
             of, prompt, system, max_tokens = ask.args
-            ids = {id(entry.message): entry.id for entry in self._entries}
+            ids = {id(entry.message): entry.id for entry in self._entries.all}
             named = [ids[id(message)] for message in of if id(message) in ids]
             return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}, []
         if not (returned is None or isinstance(returned, Iterable)) or isinstance(returned, (str, dict)):
@@ -228,33 +214,37 @@ class _Session:
         if request.scope not in get_args(Scope):
             raise ValueError(f"scope: write 'state' or 'request', not {request.scope!r}")
         returned = list(request.messages if returned is None else returned)
-        changed = changed_in_place(self._entries, returned)
-        items = aligned(self._entries, returned) if changed is None else None
-        answer: dict[str, Any] = {} if items is None else self._changes(items)
-        replaced = [entry.written() for entry in changed or ()]
+        for_request = request.scope == "request"
+        answer: dict[str, Any] = {"scope": request.scope} if for_request else {}
+        replaced: list[str] = []
+        if self._entries.are_in_place(returned) and for_request:
+            goes_on, replaced = self._entries.change_request(self._again)
+            if goes_on:
+                answer["again"] = True
+        elif self._entries.are_in_place(returned):
+            replaced = self._entries.change()
+        else:
+            items = aligned(self._entries.all, returned)
+            answer |= self._changes(items)
+            if for_request:
+                self._entries.restore()
+                self._entries.become(self._entries.all, [])
+            else:
+                entries = [item.entry() for item in items]
+                self._entries.become(entries, [entry for entry in entries if entry.id is None])
         if request.files:
             answer["files"] = [_file(file) for file in request.files]
-        if request.scope == "request":
-            answer["scope"] = request.scope
-            for entry in self._entries if changed is None else changed:
-                entry.restore()
-        elif items is not None:
-            self._entries = [item.entry() for item in items]
-        elif changed:
-            made = {id(entry): Entry(entry.id, entry.message) for entry in changed}
-            self._entries = [made.get(id(entry), entry) for entry in self._entries]
-        self._inserted = [entry for entry in self._entries if entry.id is None] if items is not None else []
         return answer, replaced
 
     def _changes(self, items: list[Item]) -> dict[str, Any]:
         """Returns the changes, or all messages if one is inserted, which then says where."""
-        rest = iter(self._entries)
+        rest = iter(self._entries.all)
         is_ordered = all(any(entry is other for other in rest) for item in items for entry in item.replaces)
         if not is_ordered or any(item.is_insertion for item in items):
             return {"messages": [item.listed() for item in items]}
         named = {entry.id for item in items for entry in item.replaces}
         changes = {
-            "drop": [entry.id for entry in self._entries if entry.id not in named],
+            "drop": [entry.id for entry in self._entries.all if entry.id not in named],
             "replace": [item.listed() for item in items if not item.is_kept],
         }
         return {name: change for name, change in changes.items() if change}

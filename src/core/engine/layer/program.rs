@@ -11,6 +11,7 @@
 //! command = "node my-policy.mjs"  # started without a shell, and only if you allow it: --allow-programs
 //! ```
 
+mod request_changes;
 mod summaries;
 
 use std::time::Duration;
@@ -30,6 +31,7 @@ use crate::engine::external::{
 };
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::BlockKind;
+use request_changes::RequestChanges;
 
 /// Settings of `program`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +56,8 @@ pub struct ProgramState {
     /// The units after the last answer; taken when its edits were applied.
     planned: Option<Vec<PlannedUnit>>,
     inserted: Vec<MessageId>,
+    /// What the last answer changed for its request; `None` if the next answer cannot go on from it.
+    last: Option<RequestChanges>,
     /// Hashes of the blocks that the program wrote.
     written: FxHashSet<u64>,
     written_bytes: usize,
@@ -69,6 +73,11 @@ const MAX_GROWTH: u64 = 2;
 const FREE_GROWTH_TOKENS: u64 = 100_000;
 /// Maximum number of summaries that a program may ask for at one call.
 const MAX_ASKED: usize = 32;
+/// Why an answer cannot go on from the last.
+const NO_LAST_CHANGES: &str = "its answer has `again`, and the request had `again`: false: name all changes";
+/// Why the view of the request before cannot have these changes.
+const MOVES: &str = "`again`: this answer moves messages, or changes a part of one of which an earlier answer changed another: name all \
+                     changes";
 /// Maximum characters of a path.
 const MAX_PATH_CHARS: usize = 1_000;
 
@@ -147,6 +156,7 @@ impl Program {
             call: input.call,
             estimate: input.estimate,
             last_read: input.last_read,
+            again: state.last.as_ref().is_some_and(|last| last.holds(input.view_holds)),
             inserted: std::mem::take(&mut state.inserted),
             changed: state.seen.shown_changed(&news, context),
             messages: state.seen.shown_new(&news, context),
@@ -192,18 +202,44 @@ impl Program {
         for file in answer.files {
             proposal.files.push(new_file(input.context, &state.seen, file)?);
         }
+        if answer.for_request_only {
+            return state.change_request(answer.listing, answer.again, input, proposal);
+        }
+        state.last = None;
         let Some(plan) = plan(&state.seen, input.context, answer.listing)? else { return Ok(()) };
         proposal.edits = plan.edits;
-        if answer.for_request_only {
-            proposal.scope = Scope::Request;
-        } else {
-            state.planned = Some(plan.units);
-        }
+        state.planned = Some(plan.units);
         Ok(())
     }
 }
 
 impl ProgramState {
+    /// Turns an answer for one request into edits of its view, which is that of the request before if the answer goes on from the last.
+    fn change_request(
+        &mut self,
+        listing: Listing,
+        again: bool,
+        input: &LayerInput,
+        proposal: &mut Proposal,
+    ) -> Result<(), String> {
+        let changes = match self.last.take().filter(|_| again) {
+            Some(last) if last.holds(input.view_holds) => last,
+            None if !again => RequestChanges::default(),
+            _ => return Err(NO_LAST_CHANGES.to_owned()),
+        };
+        proposal.extends_view = changes.made_view();
+        let changes = changes.and(&listing);
+        if let (true, Err(why)) = (again, &changes) {
+            return Err(why.clone());
+        }
+        proposal.edits = plan(&self.seen, input.context, listing)?.map(|plan| plan.edits).unwrap_or_default();
+        if proposal.extends_view || !proposal.edits.is_empty() {
+            proposal.scope = Scope::Request;
+        }
+        self.last = changes.ok().and_then(|changes| changes.with(&proposal.edits));
+        if proposal.extends_view && self.last.is_none() { Err(MOVES.to_owned()) } else { Ok(()) }
+    }
+
     /// Counts the blocks that the program wrote, each text once.
     fn count_written(&mut self, listing: &Listing) -> Result<(), String> {
         let mut count = |message: &WrittenMessage| {

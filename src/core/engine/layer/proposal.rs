@@ -12,6 +12,8 @@ pub struct Proposal {
     pub edits: Vec<Edit>,
     /// [`Scope::Request`]: the edits are for this request, whatever the scope of the layer.
     pub scope: Scope,
+    /// With [`Scope::Request`]: the edits are of the view of the request before, which new messages extend, and not of a new one.
+    pub extends_view: bool,
     pub files: Vec<NewFile>,
     /// Attempts to get a summary, in order.
     pub attempts: Vec<Attempt>,
@@ -28,7 +30,7 @@ pub struct Proposal {
 impl Proposal {
     /// Returns whether the layer did something or tried to.
     pub fn acts(&self) -> bool {
-        let does = !self.edits.is_empty() || !self.files.is_empty();
+        let does = !self.edits.is_empty() || !self.files.is_empty() || self.extends_view;
         does || !self.attempts.is_empty() || self.unanswered.is_some()
     }
 }

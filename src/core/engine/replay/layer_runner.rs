@@ -186,6 +186,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let input = LayerInput {
             context: &target.context,
             scope: self.setup.policy.layers[index].scope,
+            view_holds: call.view_holds,
             call: call.index,
             messages_read: call.messages_read,
             // A response of only thinking may be gone, so the new messages are also limited by their number.

@@ -112,7 +112,7 @@ impl<'a> ReplayRun<'a, '_> {
             return self.view.take().is_some();
         }
         let still_holds = |view: &ContextState| view.layers.iter().all(|layer| layer.still_holds(&view.context));
-        let rebuild = !proposals.is_empty()
+        let rebuild = proposals.iter().any(|(_, proposal)| !proposal.extends_view)
             || self.history.context.has_changes()
             || !policy.view_is_extendable()
             || !self.view.as_ref().is_some_and(still_holds);
