@@ -1,6 +1,7 @@
 //! Calls of functions in the thread that called the package: Ctrl-C is raised there, so it ends a function, too. Each call has a
 //! time limit, as the answers of programs have.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ pub struct Calls {
     desk: Mutex<Option<Desk>>,
     /// What ended work that calls functions in its own thread.
     interrupt: Mutex<Option<PyErr>>,
+    /// The run is to end.
+    stopped: Arc<AtomicBool>,
 }
 
 /// The way to the thread of the caller.
@@ -122,6 +125,11 @@ impl Calls {
             *self.interrupt() = Some(error);
             Failed::Stopped
         })
+    }
+
+    /// Becomes true when the run is to end.
+    pub fn stopped(&self) -> Arc<AtomicBool> {
+        self.stopped.clone()
     }
 
     /// Returns what ended work that calls functions in its own thread: KeyboardInterrupt, SystemExit.

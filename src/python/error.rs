@@ -15,8 +15,16 @@ create_exception!(
 );
 
 /// Options of the program that are arguments, and no settings of a study.
-const ARGUMENTS: [(&str, &str); 4] =
-    [("conversation", "conversation"), ("partial", "partial"), ("for", "harness"), ("full", "report(full=True)")];
+const ARGUMENTS: [(&str, &str); 8] = [
+    ("conversation", "conversation"),
+    ("partial", "partial"),
+    ("for", "harness"),
+    ("full", "report(full=True)"),
+    ("base_url", "base_url"),
+    ("max_calls", "max_calls"),
+    ("max_cost", "max_cost"),
+    ("max_context", "max_context"),
+];
 
 /// Raises an error of the library, with its own message in the words of Python.
 pub fn raise(error: impl Into<Error>) -> PyErr {

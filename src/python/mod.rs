@@ -4,7 +4,7 @@
 //! and the program. Built with the feature `python` only. What users call is Python, in the folder `recompact` beside this file;
 //! here is what that code cannot do itself. Offers nothing to other crates.
 //!
-//! - `study`: replays, comparisons and sweeps; `documents`: inspections, and the reports of all results; `audit`; `check`; `conversations`: the
+//! - `study`: replays, comparisons and sweeps; `documents`: inspections, and the reports of all results; `audit`; `check`; `probe`; `conversations`: the
 //!   messages of transcripts;
 //! - `show`: one request, and what changed between results; `presets`: presets, and the configurations that policies become;
 //! - `settings`: keyword arguments as the description of a study; `watch`: runs work without the interpreter's lock, and stops it;
@@ -21,6 +21,7 @@ mod error;
 mod functions;
 mod names;
 mod presets;
+mod probe;
 mod resources;
 mod results;
 mod settings;
@@ -49,6 +50,8 @@ mod native {
     use crate::python::names::known_settings;
     #[pymodule_export]
     use crate::python::presets::{export_settings, policy_toml, presets, swept_policies, usual_policies};
+    #[pymodule_export]
+    use crate::python::probe::probe;
     #[pymodule_export]
     use crate::python::results::{StudyResults, from_json, load};
     #[pymodule_export]

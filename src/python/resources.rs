@@ -8,18 +8,22 @@ use pyo3::types::PyDict;
 
 use super::functions::Functions;
 use crate::analysis::spec::{Files, ModelRequest, ProgramRequest, ResourceError, Resources};
+use crate::cli::args::models::ModelFactory;
+use crate::cli::resources::CommandResources;
 use crate::engine::external::ExternalPolicies;
 use crate::engine::summarizer::Summarizer;
 use crate::programs::{ProgramSettings, Programs};
 
 /// Files of the disk, the functions of a call, and programs.
-pub struct PythonResources {
+pub struct PythonResources<'a> {
     external: Arc<Functions>,
     /// Policy files may name programs.
     trusts_files: bool,
+    /// Connects models; without it none is asked.
+    models: Option<CommandResources<'a>>,
 }
 
-impl PythonResources {
+impl<'a> PythonResources<'a> {
     /// Takes the functions of a call, by name, whether policy files may name programs, and whether sessions are skipped in which a policy
     /// gives no answer.
     ///
@@ -28,7 +32,13 @@ impl PythonResources {
     /// Fails if a name is no text.
     pub fn new(functions: &Bound<PyDict>, trusts_files: bool, skips: bool) -> PyResult<Self> {
         let external = Functions::new(functions, Programs::new(ProgramSettings::default()), skips)?;
-        Ok(Self { external: Arc::new(external), trusts_files })
+        Ok(Self { external: Arc::new(external), trusts_files, models: None })
+    }
+
+    /// Lets models write summaries. In a dry run the calls are counted only.
+    pub fn asking(self, models: ModelFactory<'a>, is_dry: bool) -> Self {
+        let plan = is_dry.then(Default::default);
+        Self { models: Some(CommandResources { models: Some(models), plan, ..Default::default() }), ..self }
     }
 
     /// The functions of the call.
@@ -37,13 +47,13 @@ impl PythonResources {
     }
 }
 
-impl Resources for PythonResources {
+impl Resources for PythonResources<'_> {
     fn read(&self, path: &str) -> io::Result<String> {
         Files::default().read(path)
     }
 
     fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError> {
-        Files::default().model(request)
+        self.models.as_ref().map_or_else(|| Files::default().model(request), |models| models.model(request))
     }
 
     fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, ResourceError> {

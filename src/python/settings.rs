@@ -46,7 +46,12 @@ pub fn sweep_spec(settings: &Bound<PyDict>) -> PyResult<SweepSpec> {
     from_settings(settings, &known_settings().1)
 }
 
-fn from_settings<T: DeserializeOwned>(settings: &Bound<PyDict>, known: &[String]) -> PyResult<T> {
+/// Reads settings with these names. None is as if the setting were left out.
+///
+/// # Errors
+///
+/// As [`study_spec`].
+pub fn from_settings<T: DeserializeOwned>(settings: &Bound<PyDict>, known: &[String]) -> PyResult<T> {
     let mut table = Table::new();
     for (name, value) in settings {
         let name: String = name.extract()?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ pub struct Watch(Option<usize>, Option<Py<PyAny>>);
 /// Counts what is done.
 #[derive(Default)]
 pub struct Pulse {
-    is_stopped: AtomicBool,
+    is_stopped: Arc<AtomicBool>,
     sizes: Vec<u64>,
     bytes: AtomicU64,
     replayed: AtomicU64,
@@ -84,6 +84,12 @@ pub fn strict<T>(read: &ReadSpec, processed: Processed<T>) -> PyResult<Processed
 }
 
 impl Watch {
+    /// Returns how a call works that asks models this many things at a time, unless it says with how many threads.
+    pub fn for_questions(self, at_a_time: usize) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self(self.0.or(Some(at_a_time.max(processors))), self.1)
+    }
+
     /// Runs work that calls no functions, as [`Watch::run_calling`].
     ///
     /// # Errors
@@ -115,7 +121,8 @@ impl Watch {
         let threads = self.0.map_or(0, |jobs| jobs.min(MAX_THREADS));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| raise_message(format!("no threads could be started: {error}")))?;
-        let pulse = Pulse { sizes: corpus.inputs().iter().map(Input::size).collect(), ..Pulse::default() };
+        let sizes = corpus.inputs().iter().map(Input::size).collect();
+        let pulse = Pulse { is_stopped: calls.stopped(), sizes, ..Pulse::default() };
         let (open, jobs) = calls.open(py)?;
         let (result, interrupt) = py.detach(|| {
             let jobs = jobs;

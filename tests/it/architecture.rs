@@ -24,7 +24,7 @@ const WINGS: &[(&str, &[&str])] = &[
     ("guide", &[]),
     // The command line imports the library as any other crate would; the Python module holds it.
     ("cli", &[]),
-    ("python", &["text", "util", "transcript", "engine", "programs", "results", "analysis", "report", "cli"]),
+    ("python", &["text", "util", "transcript", "llm", "engine", "programs", "results", "analysis", "report", "cli"]),
 ];
 
 /// An import: the importing file, and the path it names from the root of the crate, such as `engine::layer::Layer`.

@@ -19,34 +19,34 @@ use crate::cli::interrupt;
 pub struct ModelArgs {
     /// Base URL for models that do not name one (openai:MODEL@URL) [default: the provider's]
     #[arg(help_heading = MODELS, long, value_name = "URL")]
-    base_url: Option<String>,
+    pub base_url: Option<String>,
     /// Environment variable that holds the API key [default: OPENAI_API_KEY, ANTHROPIC_API_KEY]
     #[arg(help_heading = MODELS, long, value_name = "VARIABLE")]
-    key_env: Option<String>,
+    pub key_env: Option<String>,
     /// Extra field of every request, as JSON or text: --param temperature=0
     #[arg(help_heading = MODELS, long = "param", value_name = "FIELD=VALUE", value_parser = param)]
-    params: Vec<(String, Value)>,
+    pub params: Vec<(String, Value)>,
     /// Timeout of one attempt in seconds
     #[arg(help_heading = MODELS, long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
+    pub timeout: u64,
     /// Retries after a failed attempt
     #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 5)]
-    retries: usize,
+    pub retries: usize,
     /// Maximum number of calls at a time
     #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
-    concurrency: usize,
+    pub concurrency: usize,
     /// Save the answers of models in this folder, and reuse the answers it already holds
     #[arg(help_heading = MODELS, long, value_name = "DIR")]
-    cassette: Option<PathBuf>,
+    pub cassette: Option<PathBuf>,
     /// How to use the cassette
     #[arg(help_heading = MODELS, long, value_enum, default_value_t = CassetteMode::Auto, requires = "cassette")]
-    cassette_mode: CassetteMode,
+    pub cassette_mode: CassetteMode,
     /// Maximum number of calls; summaries and answers that need more are left out
     #[arg(help_heading = MODELS, long, value_name = "N")]
-    max_calls: Option<u64>,
+    pub max_calls: Option<u64>,
     /// Maximum cost in USD; calls that could exceed it are not made
     #[arg(help_heading = MODELS, long, value_name = "USD")]
-    max_cost: Option<f64>,
+    pub max_cost: Option<f64>,
     #[arg(skip)]
     limits: OnceLock<Arc<Limits>>,
 }
@@ -61,24 +61,34 @@ pub struct ModelFactory<'a> {
     models: &'a ModelArgs,
     cassette: Arc<Cassette>,
     limits: Arc<Limits>,
+    /// Whether nothing may be asked any more.
+    stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Default for ModelArgs {
+    /// The options of a command that names none.
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            key_env: None,
+            params: Vec::new(),
+            timeout: 600,
+            retries: 5,
+            concurrency: 4,
+            cassette: None,
+            cassette_mode: CassetteMode::Auto,
+            max_calls: None,
+            max_cost: None,
+            limits: OnceLock::new(),
+        }
+    }
 }
 
 impl ModelArgs {
     /// Options that only replay the answers in a folder, and never call a model.
     pub fn replaying(cassette: PathBuf) -> Self {
-        Self {
-            base_url: None,
-            key_env: None,
-            params: Vec::new(),
-            timeout: 1,
-            retries: 0,
-            concurrency: 1,
-            cassette: Some(cassette),
-            cassette_mode: CassetteMode::Replay,
-            max_calls: None,
-            max_cost: None,
-            limits: OnceLock::new(),
-        }
+        let (cassette, cassette_mode) = (Some(cassette), CassetteMode::Replay);
+        Self { cassette, cassette_mode, timeout: 1, retries: 0, concurrency: 1, ..Self::default() }
     }
 
     /// Adds the cassette to what the command reads.
@@ -91,6 +101,7 @@ impl ModelArgs {
             models: self,
             cassette: Arc::new(Cassette::new(self.cassette.clone(), self.cassette_mode)),
             limits: self.limits(),
+            stopped: Arc::new(interrupt::requested),
         }
     }
 
@@ -107,6 +118,12 @@ impl ModelArgs {
 }
 
 impl ModelFactory<'_> {
+    /// Lets something else than a signal end the questions.
+    #[cfg(feature = "python")]
+    pub fn stopped_by(self, stopped: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { stopped: Arc::new(stopped), ..self }
+    }
+
     /// Returns the model of a request.
     pub fn model(&self, request: &ModelRequest) -> Result<Model, String> {
         let ModelArgs { retries, cassette_mode, max_cost, .. } = self.models;
@@ -136,7 +153,7 @@ impl ModelFactory<'_> {
             price: None,
             retries: 0,
             first_wait: FIRST_WAIT,
-            stopped: interrupt::requested,
+            stopped: Arc::clone(&self.stopped),
         }
     }
 

@@ -18,9 +18,10 @@ from ._comparison import Comparison, Difference, compare
 from ._native import VERSION as __version__
 from ._native import RecompactError
 from ._policies import ExportedSettings, Policy, Preset, export_settings, preset, presets
+from ._probe import ProbeReport, probe
 from ._requests import Changes, ShownRequest, diff, show
 from ._results import Column, Plot, Recommendation, Results
-from ._settings import SearchSettings, Settings
+from ._settings import ModelSettings, SearchSettings, Settings
 from ._studies import load, replay, sweep
 from ._transcripts import Conversation, read
 from ._verdict import Verdict
@@ -36,9 +37,11 @@ __all__ = [
     "Difference",
     "ExportedSettings",
     "InspectReport",
+    "ModelSettings",
     "Plot",
     "Policy",
     "Preset",
+    "ProbeReport",
     "Recommendation",
     "RecompactError",
     "RecompactWarning",
@@ -58,6 +61,7 @@ __all__ = [
     "policy",
     "preset",
     "presets",
+    "probe",
     "read",
     "replay",
     "show",

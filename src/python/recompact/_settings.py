@@ -20,8 +20,8 @@ Texts = Union[str, Sequence[str]]
 Whole = Union[int, float, SupportsIndex]
 
 
-class Reading(TypedDict, total=False):
-    """Which transcripts are read, and how. Every setting may be left out."""
+class _Reading(TypedDict, total=False):
+    """Which transcripts are read, apart from the recorded model."""
 
     #: Format of every transcript; default: detected.
     format: str
@@ -37,41 +37,50 @@ class Reading(TypedDict, total=False):
     until: str | date
     #: Part of the path of the working directory.
     project: str
-    #: Part of the name of a model.
-    model: str
     #: Number of sessions: those whose files are the newest.
     newest: Whole
 
 
-class Auditing(Reading, total=False):
-    """Which transcripts are audited, and how. Every setting may be left out."""
+class Reading(_Reading, total=False):
+    """Which transcripts are read, and how. Every setting may be left out."""
+
+    #: Part of the name of a model.
+    model: str
+
+
+class _Counting(TypedDict, total=False):
+    """How tokens are counted."""
 
     #: Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: `"own"`.
     tokenizer: str
 
 
-class Inspecting(Auditing, total=False):
-    """Which transcripts are inspected, and how. Every setting may be left out."""
+class Auditing(Reading, _Counting, total=False):
+    """Which transcripts are audited, and how. Every setting may be left out."""
+
+
+class _Pricing(TypedDict, total=False):
+    """What calls cost."""
 
     #: A model that all calls are priced as, or a price list; default: each call by its model and date.
     prices: str | PathLike[str]
 
 
-class Settings(Inspecting, total=False):
-    """What is replayed, how, and what the results list. Every setting may be left out."""
+class Inspecting(Auditing, _Pricing, total=False):
+    """Which transcripts are inspected, and how. Every setting may be left out."""
+
+
+class _Replaying(TypedDict, total=False):
+    """How policies are replayed."""
 
     #: Changes of single settings by the id of their layer: `{"micro.keep_recent_results": 5}`, `"micro.keep_recent_results=5"`, or a
     #: list of such texts. A sweep takes several values too: `{"micro.keep_recent_results": [1, 3, 5]}`,
     #: `"micro.keep_recent_results=1..5"`.
     set: Mapping[str, Any] | Texts
-    #: The policy that `tokens.saved` and `cost.ratio` compare with; default: `"keep-all"`.
-    baseline: str
     #: Summarizer, or several to compare: `extract`, `stub:TOKENS`, `fixed:TEXT`, `failing`, `command:PROGRAM`; default: extract.
     summarizer: str | Sequence[str]
     #: Samples per summary of each model; default: `1`.
     replicates: Whole
-    #: Whether `extract` and a stub are added to the summarizers, as references; default: `False`.
-    references: bool
     #: Extra fields of every request to a model, such as `{"temperature": 0}`.
     param: Mapping[str, Any]
     #: Context window, in tokens: `80_000`, `8e4`, `"80k"`; default: the transcript's, else the policy's, else 200000.
@@ -80,12 +89,25 @@ class Settings(Inspecting, total=False):
     overhead: Whole
     #: How long thinking is sent again; default: as the format's provider does.
     thinking: Literal["turn", "all", "none"]
+    #: Random seed for bootstrap intervals, sweep samples and the hold-out split.
+    seed: Whole
+
+
+class Probing(_Reading, _Counting, _Pricing, _Replaying, total=False):
+    """What is replayed for a probe, and how. Every setting may be left out; `model` is an argument of its own."""
+
+
+class Settings(Inspecting, _Replaying, total=False):
+    """What is replayed, how, and what the results list. Every setting may be left out."""
+
+    #: The policy that `tokens.saved` and `cost.ratio` compare with; default: `"keep-all"`.
+    baseline: str
+    #: Whether `extract` and a stub are added to the summarizers, as references; default: `False`.
+    references: bool
     #: Prompt cache of the replays: as the record shows it, or as the provider's rules describe it; default: `"recorded"`.
     cache: Literal["recorded", "ideal"]
     #: A conversation is not priced if its simulated cost differs from the bill by more than this share; default: `0.15`.
     max_residual: float
-    #: Random seed for bootstrap intervals, sweep samples and the hold-out split.
-    seed: Whole
     #: Number of lost facts to list for each policy; default: `3`.
     misses: Whole
     #: Number of cache invalidations to list for each policy; default: `3`.
@@ -115,12 +137,39 @@ class SearchSettings(TypedDict, total=False):
     holdout: float
 
 
+class ModelSettings(TypedDict, total=False):
+    """How models are asked, and what they may cost. Every setting may be left out."""
+
+    #: Base URL for models that do not name one (`openai:MODEL@URL`); default: the provider's.
+    base_url: str
+    #: Environment variable that holds the API key; default: OPENAI_API_KEY or ANTHROPIC_API_KEY.
+    key_env: str
+    #: Timeout of one attempt in seconds; default: `600`.
+    timeout: Whole
+    #: Retries after a failed attempt; default: `5`.
+    retries: Whole
+    #: Maximum number of calls at a time; default: `4`.
+    concurrency: Whole
+    #: Folder in which the answers of models are saved, and from which those that it holds are taken.
+    cassette: str | PathLike[str]
+    #: `"auto"` asks for the answers that the cassette does not hold, `"replay"` asks nothing, `"record"` asks everything again; default: `"auto"`.
+    cassette_mode: Literal["auto", "replay", "record"]
+    #: Maximum number of calls; summaries and answers that need more are left out.
+    max_calls: Whole
+    #: Maximum cost in USD; calls that could exceed it are not made.
+    max_cost: float
+
+
 #: The settings that say which transcripts are read, and how.
 READING = tuple(Reading.__annotations__)
 
 #: Those of an audit, and of an inspection.
 AUDITING = tuple(Auditing.__annotations__)
 INSPECTING = tuple(Inspecting.__annotations__)
+
+#: Those of a probe, and those of its model.
+PROBING = tuple(Probing.__annotations__)
+MODELS = tuple(ModelSettings.__annotations__)
 
 def _about() -> dict[str, str]:
     """Returns what the comments above the settings say, for `help()`; nothing if the package has no sources."""
@@ -141,12 +190,13 @@ DEFAULTS: dict[str, Any] = {
 }
 
 #: The types of all settings, as they are written.
-_TYPES = {name: str(type) for name, type in (*Settings.__annotations__.items(), *SearchSettings.__annotations__.items())}
+_KINDS: tuple[Any, ...] = (Settings, SearchSettings, ModelSettings)
+_TYPES = {name: str(type) for kind in _KINDS for name, type in kind.__annotations__.items()}
 
 
 def takes(*names: str) -> Callable[[Function], Function]:
     """Shows settings in the signature of a function, for `help()` and for completion in notebooks."""
-    types = get_type_hints(Settings) | get_type_hints(SearchSettings)
+    types = {name: type for kind in _KINDS for name, type in get_type_hints(kind).items()}
 
     def shown(function: Function) -> Function:
         own = inspect.signature(function)

@@ -78,7 +78,7 @@ impl Asks {
             price: self.price,
             retries: self.retries,
             first_wait: self.first_wait,
-            stopped: self.stopped,
+            stopped: Arc::new(self.stopped),
         }))
     }
 }

@@ -51,7 +51,7 @@ pub fn model(name: &str, provider: impl Provider + 'static, cassette: Option<&Pa
         price: None,
         retries: 0,
         first_wait: FIRST_WAIT,
-        stopped: || false,
+        stopped: Arc::new(|| false),
     })
 }
 

@@ -36,7 +36,7 @@ pub struct ModelConfig {
     /// Wait before the second attempt if the provider names none; it doubles with each further attempt.
     pub first_wait: Duration,
     /// Returns `true` when the user interrupts the run; then nothing more is asked.
-    pub stopped: fn() -> bool,
+    pub stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 /// Answers questions. The same question gets the same answer, even if several threads ask at once.
