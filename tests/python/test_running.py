@@ -1,5 +1,6 @@
 """What a call does beside its result: warnings, progress, Ctrl-C, the program."""
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -104,6 +105,18 @@ def test_ctrl_c_stops(tmp_path, codex):
 def test_results_do_not_depend_on_the_number_of_threads():
     one, many = (recompact.replay("fixtures/transcripts/codex", "lcc-s08", jobs=jobs).to_dict() for jobs in (1, 4))
     assert one == many
+
+
+def replayed(path):
+    return recompact.replay(path, "lcc-s06", jobs=2).to_dict()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_was_forked_after_a_replay_replays(codex):
+    expected = replayed(codex)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(replayed, [codex] * 4).get(timeout=60) == [expected] * 4
 
 
 def test_the_program_is_part_of_the_package():
