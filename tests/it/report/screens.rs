@@ -141,7 +141,7 @@ fn answer_says_what_is_not_proven() {
     let doubtful = || policy("doubtful", 0.95, Some([0.8, 1.1]), 0.99, 0.001);
     let one = answer(&results(20, &[doubtful()]));
     let begin = "It is not proven that `doubtful` saves money: it costs 5% less than no compaction ($95, not $100; 95% interval 10% \
-                 more to 20% less). The saving may be chance: no saving is within the interval.\n";
+                 more to 20% less). The saving may be chance: the interval also holds costs that are not lower.\n";
     assert!(one.starts_with(begin), "{one}");
     let few = answer(&results(3, &[policy("a", 0.7, None, 0.9, 0.0), policy("b", 0.6, None, 0.8, 0.0)]));
     let begin = "Nothing is proven. The best of these, `a`, costs 30% less than no compaction ($70, not $100). 3 sessions cannot prove \
@@ -163,10 +163,10 @@ fn answer_compares_with_the_recorded_runs() {
     };
     assert_eq!(lead(0.63, 0.0), "Ship `p`: it costs 10% less than your recorded runs ($63, not $70; 95% interval 10% less).");
     let unproven = "It is not proven that `p` saves money: it costs as much as your recorded runs ($69.80, not $70.00; 95% interval \
-                    2% more to 2% less; 3% more to 3% less for your next 20 sessions). The saving may be chance: no saving is within the interval.";
+                    2% more to 2% less; 3% more to 3% less for your next 20 sessions). The saving may be chance: the interval also holds costs that are not lower.";
     assert_eq!(lead(0.698, 0.03), unproven);
     let same = "It is not proven that `p` saves money: it costs as much as your recorded runs (both $70; its interval is too wide to \
-                say how much; anything for your next 20 sessions). The saving may be chance: no saving is within the interval.";
+                say how much; anything for your next 20 sessions). The saving may be chance: the interval also holds costs that are not lower.";
     assert_eq!(lead(0.69999, 2.0), same);
     assert_eq!(
         lead(0.701, 0.001),

@@ -172,7 +172,7 @@ fn unproven(results: &Results, first: &Standing, verdict: &Verdict, promise: &Pr
     let why = if sessions < MIN_SESSIONS {
         format!(". {} cannot prove a saving: at least {MIN_SESSIONS} are needed.", plural(sessions, "session"))
     } else {
-        ". The saving may be chance: no saving is within the interval.".to_owned()
+        ". The saving may be chance: the interval also holds costs that are not lower.".to_owned()
     };
     let cost = promised::cost(first, verdict, promise);
     let beginning =
