@@ -108,7 +108,7 @@ fn sessions_are_listed_with_their_family() {
     assert!(listed[0].size > 200 && listed[0].size < read(&path, "ses_1", LIMIT).expect("a session").len() as u64);
     for session in &listed {
         let alone = sessions(&path, Some(&session.id)).expect("a database").expect("a store");
-        assert_eq!(alone, [session.clone()], "it is the same alone");
+        assert_eq!(alone, std::slice::from_ref(session), "it is the same alone");
     }
 }
 
