@@ -74,8 +74,7 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
             "user" => user(message, *line, &mut timeline),
             "assistant" => response(message, *line, &mut timeline),
             other => {
-                let other = crate::util::text::head(other, 40);
-                timeline.notes.kind(Note::skipped(*line, format!("messages of the unknown role `{other}` are not read")));
+                timeline.notes.unknown_role(*line, other);
             }
         }
     }
@@ -98,7 +97,7 @@ fn user(message: &Message, line: u32, timeline: &mut Timeline) {
             "text" if block["text"] == "" => {}
             "text" | "image" | "document" => timeline.user(block, origin),
             "file" => timeline.user(text_wire(block["content"].as_str().unwrap_or_default()), Origin::Injected),
-            other => unknown(other, line, timeline.notes),
+            other => timeline.notes.unknown_type(line, "blocks", other),
         }
     }
 }
@@ -120,7 +119,7 @@ fn response(message: &Message, line: u32, timeline: &mut Timeline) {
         match block["type"].as_str().unwrap_or("unknown") {
             "text" if block["text"] == "" => {}
             "text" | "thinking" | "redacted_thinking" | "tool_use" => wires.push(block),
-            other => unknown(other, line, timeline.notes),
+            other => timeline.notes.unknown_type(line, "blocks", other),
         }
     }
     let usage = wire_usage::named(&message.metrics, &USAGE, line, timeline.notes);
@@ -128,17 +127,13 @@ fn response(message: &Message, line: u32, timeline: &mut Timeline) {
     timeline.response(wires, Call { usage, model, ..Call::default() });
 }
 
-fn elements(content: &Value) -> Vec<Value> {
+/// Returns the blocks of a message of Cline and its forks: a text is one.
+pub(super) fn elements(content: &Value) -> Vec<Value> {
     match content {
         Value::String(text) => vec![text_wire(text)],
         Value::Array(blocks) => blocks.clone(),
         _ => Vec::new(),
     }
-}
-
-fn unknown(kind: &str, line: u32, notes: &mut Notes) {
-    let kind = crate::util::text::head(kind, 40);
-    notes.kind(Note::info(line, format!("blocks of the unknown type `{kind}` are not read")));
 }
 
 #[cfg(test)]

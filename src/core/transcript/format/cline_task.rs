@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::batch::Stamp;
+use super::cline::elements;
 use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
@@ -181,10 +182,7 @@ impl Task {
                     timeline.response(wires, Call { usage, model, ..Call::default() });
                 }
                 other => {
-                    let other = crate::util::text::head(other, 40);
-                    timeline
-                        .notes
-                        .kind(Note::skipped(record.line, format!("messages of the unknown role `{other}` are not read")));
+                    timeline.notes.unknown_role(record.line, other);
                 }
             }
         }
@@ -287,7 +285,7 @@ fn user(record: &Record, is_first: bool, timeline: &mut Timeline) {
                 }
             }
             "image" | "document" => timeline.user(block, Origin::User),
-            other => unknown(other, record.line, timeline.notes),
+            other => timeline.notes.unknown_type(record.line, "blocks", other),
         }
     }
 }
@@ -308,23 +306,10 @@ fn said(record: &Record, notes: &mut Notes) -> Vec<Value> {
             "text" => wires.push(text_wire(block["text"].as_str().unwrap_or_default())),
             "thinking" | "redacted_thinking" | "tool_use" => wires.push(block),
             "reasoning" => wires.push(json!({"type": "thinking", "thinking": block["text"].as_str().unwrap_or_default()})),
-            other => unknown(other, record.line, notes),
+            other => notes.unknown_type(record.line, "blocks", other),
         }
     }
     wires
-}
-
-fn elements(content: &Value) -> Vec<Value> {
-    match content {
-        Value::String(text) => vec![text_wire(text.clone())],
-        Value::Array(blocks) => blocks.clone(),
-        _ => Vec::new(),
-    }
-}
-
-fn unknown(kind: &str, line: u32, notes: &mut Notes) {
-    let kind = crate::util::text::head(kind, 40);
-    notes.kind(Note::info(line, format!("blocks of the unknown type `{kind}` are not read")));
 }
 
 #[cfg(test)]

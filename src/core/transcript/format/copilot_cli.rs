@@ -166,8 +166,7 @@ fn read_event(i: usize, event: &Event, at: Stamp, timeline: &mut Timeline) {
             compaction(data, at, timeline);
         }
         other => {
-            let other = crate::util::text::head(other, 40);
-            timeline.notes.kind(Note::info(at.line, format!("events of the unknown type `{other}` are not read")));
+            timeline.notes.unknown_type(at.line, "events", other);
         }
     }
 }

@@ -19,7 +19,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, tree};
+use super::{Branches, Certainty, Format, ReadOptions, Reading, SessionFolder, tree};
 use crate::transcript::conversation::{Call, Conversation, Message, Origin, Role, Thinking};
 
 /// The id of the format.
@@ -134,8 +134,7 @@ fn read_group(group: &[Entry], timeline: &mut Timeline) {
         // What the program said to the user.
         "info" | "warning" | "error" => {}
         other => {
-            let other = crate::util::text::head(other, 40);
-            timeline.notes.kind(Note::info(first.line, format!("messages of the unknown type `{other}` are not read")));
+            timeline.notes.unknown_type(first.line, "messages", other);
         }
     }
 }

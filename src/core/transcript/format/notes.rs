@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Note;
+use crate::util::text::head;
+
+/// Maximum characters of a name in a note.
+const LONGEST_NAME: usize = 40;
 
 /// Collects the notes about one file.
 #[derive(Debug, Default)]
@@ -31,6 +35,18 @@ impl Notes {
     /// Notes that a field has a value that it cannot have, and that only the field was left out.
     pub fn odd_field(&mut self, line: u32, field: &str, value: &Value) {
         self.kind(Note::skipped(line, odd_field(field, value)));
+    }
+
+    /// Notes that some things of this type are not read: `blocks`, `records`.
+    pub fn unknown_type(&mut self, line: u32, things: &str, name: &str) {
+        let name = head(name, LONGEST_NAME);
+        self.kind(Note::info(line, format!("{things} of the unknown type `{name}` are not read")));
+    }
+
+    /// Notes that messages of this role are not read.
+    pub fn unknown_role(&mut self, line: u32, role: &str) {
+        let role = head(role, LONGEST_NAME);
+        self.kind(Note::skipped(line, format!("messages of the unknown role `{role}` are not read")));
     }
 
     /// Takes the notes on lines. Those about odd fields become one a field.

@@ -145,8 +145,7 @@ fn conversation(
                 response(message, &mut timeline);
             }
             other => {
-                let other = crate::util::text::head(other, 40);
-                timeline.notes.kind(Note::skipped(message.line, format!("messages of the unknown role `{other}` are not read")));
+                timeline.notes.unknown_role(message.line, other);
             }
         }
     }
@@ -190,7 +189,7 @@ fn user(message: &Message, timeline: &mut Timeline) {
             "compaction" => timeline.user_text(COMPACTED, Origin::Injected),
             "subtask" => timeline.user_text(SUBTASK, Origin::Injected),
             "agent" | "snapshot" | "patch" => {}
-            other => unknown_part(other, message.line, timeline.notes),
+            other => timeline.notes.unknown_type(message.line, "parts", other),
         }
     }
 }
@@ -212,7 +211,7 @@ fn response(message: &Message, timeline: &mut Timeline) {
                 results.extend(result(state).map(|(content, failed)| (id, content, failed)));
             }
             "text" | "reasoning" | "step-start" | "step-finish" | "patch" | "snapshot" | "retry" | "file" => {}
-            other => unknown_part(other, message.line, timeline.notes),
+            other => timeline.notes.unknown_type(message.line, "parts", other),
         }
     }
     let call = call(message, timeline.notes);
@@ -247,11 +246,6 @@ fn media(part: &Value) -> Value {
         wire["type"] = "document".into();
     }
     wire
-}
-
-fn unknown_part(kind: &str, line: u32, notes: &mut Notes) {
-    let kind = crate::util::text::head(kind, 40);
-    notes.kind(Note::info(line, format!("parts of the unknown type `{kind}` are not read")));
 }
 
 fn lost(message: &Message, why: &str, timeline: &mut Timeline) {

@@ -242,8 +242,7 @@ fn contents(content: &Value, line: u32, notes: &mut Notes) -> Vec<Value> {
                 wires.extend(urls.filter_map(Value::as_str).map(openai_wire::image));
             }
             other => {
-                let other = crate::util::text::head(other, 40);
-                notes.kind(Note::info(line, format!("parts of the unknown type `{other}` are not read")));
+                notes.unknown_type(line, "parts", other);
             }
         }
     }

@@ -129,8 +129,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         entries.extend(jsonl::values(line, json, &mut notes.lines).into_iter().map(|entry| Entry { line, ..entry }));
     }
     for entry in entries.iter().filter(|entry| !entry.is_message() && !BOOKKEEPING.contains(&entry.r#type.as_str())) {
-        let kind = crate::util::text::head(&entry.r#type, 40);
-        notes.kind(Note::info(entry.line, format!("entries of the unknown type `{kind}` are not read")));
+        notes.unknown_type(entry.line, "entries", &entry.r#type);
     }
     let parents = parents(&entries);
     let is_message = |entry: usize| entries[entry].is_message();
@@ -209,8 +208,7 @@ fn read_message(entry: &Entry, message: &Message, timeline: &mut Timeline) {
             timeline.builder.set_system(text.unwrap_or_else(|| sections.join("\n\n")));
         }
         other => {
-            let other = crate::util::text::head(other, 40);
-            timeline.notes.kind(Note::skipped(entry.line, format!("messages of the unknown role `{other}` are not read")));
+            timeline.notes.unknown_role(entry.line, other);
         }
     }
 }

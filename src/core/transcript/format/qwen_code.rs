@@ -124,9 +124,9 @@ fn parents(records: &[Record]) -> Vec<Option<usize>> {
 
 fn note_unknown(records: &[Record], notes: &mut Notes) {
     for record in records.iter().filter(|record| !record.is_message()) {
-        let kind = crate::util::text::head(record.subtype.as_deref().unwrap_or(&record.r#type), 40);
+        let kind = record.subtype.as_deref().unwrap_or(&record.r#type);
         if record.r#type != "system" || !BOOKKEEPING.contains(&kind) {
-            notes.kind(Note::info(record.line, format!("records of the unknown type `{kind}` are not read")));
+            notes.unknown_type(record.line, "records", kind);
         }
     }
 }

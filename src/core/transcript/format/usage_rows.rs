@@ -42,7 +42,7 @@ pub const FORMAT: Format = Format {
 pub const WITHOUT_TEXTS: &str = "a log of usage has sizes and no texts: costs, thresholds, refusals and cold caches are replayed; which facts \
     stay in context, and what clearing results saves, cannot be known";
 
-/// Most bytes of texts that stand for tokens, of one file: 256 million tokens.
+/// Maximum bytes of text that a file may become, in place of its tokens: 256 million tokens.
 const MAX_TEXT: u64 = 1 << 30;
 
 /// Bytes of a message in the list that a compaction left.

@@ -48,9 +48,9 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
 
 /// The table is of all sessions, the answers are not.
 fn together(harnesses: &[HarnessVerdict]) -> Option<Prose> {
-    let options: Vec<String> = harnesses.iter().map(|harness| format!("--format {}", harness.part.format)).collect();
-    let text = format!("the table has the sessions of all harnesses together; those of one: {}", options.join(", "));
-    (!options.is_empty()).then(|| Prose::new(text))
+    let options = harnesses.iter().map(|harness| Prose::default().name(format!("--format {}", harness.part.format)));
+    let options = options.reduce(|all, next| all.words(", ").join(next))?;
+    Some(Prose::new("the table has the sessions of all harnesses together; those of one: ").join(options))
 }
 
 fn stopped(results: &Results) -> Option<Prose> {

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::Note;
 use super::super::notes::Notes;
 use crate::transcript::conversation::text_wire;
 
@@ -67,8 +66,7 @@ pub fn blocks(content: &Value, line: u32, notes: &mut Notes) -> Vec<Value> {
                 Some(json!({"type": "image", "source": source}))
             }
             other => {
-                let kind = crate::util::text::head(other.unwrap_or("unknown"), 40);
-                notes.kind(Note::info(line, format!("blocks of the unknown type `{kind}` are not read")));
+                notes.unknown_type(line, "blocks", other.unwrap_or("unknown"));
                 None
             }
         }

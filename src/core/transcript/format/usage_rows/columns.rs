@@ -59,7 +59,7 @@ pub struct Row {
     /// Line of the file, from 1.
     pub line: u32,
     pub session: String,
-    /// The agent of the session that made the call, if the log tells agents apart.
+    /// The agent that made the call, if the log has a column for it.
     pub agent: Option<String>,
     pub model: Option<String>,
     /// Milliseconds since 1970.
