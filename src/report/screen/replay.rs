@@ -35,7 +35,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
         scope: scope(results, &verdict),
         answer: answer::answer(results, &verdict, &harnesses).into_iter().chain(spent::on_compactions(results)).collect(),
         table: table::table(results, &verdict, &harnesses, layout),
-        checks: checks::checks(results, &verdict, &harnesses),
+        checks: checks::checks(results, &verdict, &harnesses, &layout.invocation),
         changes: changes::changes(results, &verdict, &harnesses, &layout.invocation),
         next: next(&verdict, &layout.invocation),
     })

@@ -1,5 +1,6 @@
 //! What to check before the answer of a replay is trusted.
 
+use super::super::super::Invocation;
 use super::super::{Check, Prose};
 use super::money;
 use crate::analysis::idle::idle_programs;
@@ -21,7 +22,7 @@ const MUCH_CHANCE: f64 = 0.05;
 const LARGE_ERROR: f64 = 0.05;
 
 /// Returns all points, the most important first.
-pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]) -> Vec<Check> {
+pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict], invocation: &Invocation) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut add = |section: &'static str, text: Option<Prose>| checks.extend(text.map(|text| Check { text, section }));
     add("left-out", stopped(results));
@@ -30,7 +31,7 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
     for idle in idle_programs(results) {
         add("layers", Some(Prose::default().name(idle.policy.as_str()).words(idle.to_string())));
     }
-    add("policies", together(harnesses));
+    add("policies", together(harnesses, invocation));
     add("billing", cost_check::coverage_gap(results).map(Prose::new));
     add("billing", cost_check::record(results).map(Prose::new));
     add("layers", malformed(verdict));
@@ -46,11 +47,12 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
     checks
 }
 
-/// The table is of all sessions, the answers are not.
-fn together(harnesses: &[HarnessVerdict]) -> Option<Prose> {
+/// The table is of all sessions, the answers are not. The package has no option that takes the files of one format.
+fn together(harnesses: &[HarnessVerdict], invocation: &Invocation) -> Option<Prose> {
     let options = harnesses.iter().map(|harness| Prose::default().name(format!("--format {}", harness.part.format)));
     let options = options.reduce(|all, next| all.words(", ").join(next))?;
-    Some(Prose::new("the table has the sessions of all harnesses together; those of one: ").join(options))
+    let together = Prose::new("the table has the sessions of all harnesses together");
+    Some(if invocation.is_python() { together } else { together.words("; those of one: ").join(options) })
 }
 
 fn stopped(results: &Results) -> Option<Prose> {
