@@ -35,14 +35,22 @@ pub use bits::BitsGroup;
 pub use grouping::Grouping;
 pub use prompts::{Control, Prompts};
 pub use results::{MIN_AUC, MIN_CORRELATION, SurpriseResults};
-pub use scored::ScoredUse;
+pub use scored::{NEEDS, ScoredUse};
 pub use worth::{LearnedElsewhere, WorthCheck};
+
+/// Index of the call whose response names the fact of a use.
+pub type WritingCall = u32;
+
+/// Whether the call of a use only fetches the fact again, so that a later one names it.
+fn is_at_fetch(used: &SampledUse<WritingCall>) -> bool {
+    used.hint != used.call
+}
 
 /// The probe by surprise.
 pub struct Surprise;
 
 impl Scorer for Surprise {
-    type Hint = ();
+    type Hint = WritingCall;
     type Shown = Prompts;
     type Scored = ScoredUse;
     type Results = SurpriseResults;
@@ -51,15 +59,17 @@ impl Scorer for Surprise {
     const MAX_CONTEXT: u64 = 1_000;
     const SHOWS_TEXTS: bool = false;
 
-    fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, ())> {
+    fn draw(from: &Evaluated, memory: &mut Memory) -> Vec<(u32, WritingCall)> {
         draw::draw(from, memory)
     }
 
-    /// Returns a group for each outcome. Sessions come in turn; of a session, the use whose kind and gap were asked about least.
-    fn groups(drawn: &[&SampledUse<()>], seed: u64) -> Vec<Vec<usize>> {
-        let of_outcome = |outcome: &Outcome| {
-            let with_outcome = drawn.iter().enumerate().filter(|(_, used)| used.outcome == *outcome);
-            let mut sessions = by_session(with_outcome.map(|(at, used)| (used.session(), at)));
+    /// Returns a group for each outcome and way to need a fact. Sessions come in turn; of a session, the use whose kind and gap were asked
+    /// about least.
+    fn groups(drawn: &[&SampledUse<WritingCall>], seed: u64) -> Vec<Vec<usize>> {
+        let group = |(outcome, at_fetch): (Outcome, bool)| {
+            let is_of_it = |used: &SampledUse<WritingCall>| used.outcome == outcome && is_at_fetch(used) == at_fetch;
+            let of_it = drawn.iter().enumerate().filter(|(_, used)| is_of_it(used));
+            let mut sessions = by_session(of_it.map(|(at, used)| (used.session(), at)));
             sessions.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
             let cell = |at: &usize| (drawn[*at].fact.kind, gap_bin(drawn[*at].gap));
             let mut asked: HashMap<(FactKind, usize), usize> = HashMap::new();
@@ -70,14 +80,14 @@ impl Scorer for Surprise {
                 rarest
             })
         };
-        Outcome::ALL.iter().map(of_outcome).collect()
+        Outcome::ALL.into_iter().flat_map(|outcome| [(outcome, false), (outcome, true)]).map(group).collect()
     }
 
     fn nothing_to_ask(_: usize, _: &Plan) -> String {
         "no use could be drawn: no call names a fact last seen two or more calls before as the record has it".to_owned()
     }
 
-    fn show(requests: &Requests, used: &SampledUse<()>) -> Option<Prompts> {
+    fn show(requests: &Requests, used: &SampledUse<WritingCall>) -> Option<Prompts> {
         prompts::trim(requests, used)
     }
 
@@ -101,13 +111,15 @@ mod tests {
     fn uses_come_by_outcome_and_kinds_alternate() {
         let path = |transcript| {
             let fact = Fact::plain(FactKind::Path, "src/pool.rs");
-            SampledUse { fact, ..used("p", transcript, 3, Outcome::Lost, ()) }
+            SampledUse { fact, ..used("p", transcript, 3, Outcome::Lost, 3) }
         };
-        let identifier = used("p", "a", 3, Outcome::Lost, ());
-        let drawn = [path("a"), path("a"), identifier, used("p", "a", 4, Outcome::InContext, ()), path("a")];
-        assert_eq!(Surprise::groups(&drawn.iter().collect::<Vec<_>>(), 1), [vec![3], vec![], vec![], vec![0, 2, 1, 4]]);
+        let identifier = used("p", "a", 3, Outcome::Lost, 3);
+        let fetched_again = used("p", "a", 3, Outcome::Lost, 5);
+        let drawn = [path("a"), path("a"), identifier, used("p", "a", 4, Outcome::InContext, 4), path("a"), fetched_again];
+        let groups = Surprise::groups(&drawn.iter().collect::<Vec<_>>(), 1);
+        assert_eq!(groups, [vec![3], vec![], vec![], vec![], vec![], vec![], vec![0, 2, 1, 4], vec![5]]);
         let drawn = [path("a"), path("a"), path("b"), path("b")];
-        let lost = Surprise::groups(&drawn.iter().collect::<Vec<_>>(), 1).remove(3);
+        let lost = Surprise::groups(&drawn.iter().collect::<Vec<_>>(), 1).remove(6);
         assert!(lost == [0, 2, 1, 3] || lost == [2, 0, 3, 1], "{lost:?}");
     }
 }

@@ -156,3 +156,20 @@ fn surprise_refuses_wrong_use() {
     let ran = run(["probe", "messages", "-p", "lcc-s08", "--model", "llama-server:a"]);
     assert!(ran.code == 2 && ran.stderr.contains("openai"), "{}", ran.stderr);
 }
+
+/// Call 49 reads `cli.py` again, which a summary had dropped, and call 55 writes `add_parser` into it: how probable is the name, had the
+/// agent gone on without reading?
+#[test]
+fn what_is_fetched_again_is_asked_of_the_call_that_names_it() {
+    let needs: Vec<_> = CASES.iter().filter(|case| case.used.hint != case.used.call).collect();
+    let named = |fact: &str| {
+        let case = needs.iter().find(|case| case.used.policy == "lcc-s08" && case.used.fact.text == fact).expect("a need");
+        (case.used.call + 1, case.used.hint + 1)
+    };
+    assert_eq!([named("add_parser"), named("import argparse"), named("bolt-m4")], [(49, 55), (49, 57), (82, 83)]);
+    let add_parser = needs.iter().find(|case| case.used.fact.text == "add_parser").expect("a need");
+    for prompt in [&add_parser.shown.full, &add_parser.shown.policy] {
+        assert!(prompt.ends_with(r#""new_string":"    aging = commands."#), "{prompt}");
+    }
+    assert!(add_parser.shown.full.contains("command = commands.add_parser(") && !add_parser.shown.policy.contains("add_parser"));
+}

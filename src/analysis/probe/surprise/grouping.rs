@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::scored::ScoredUse;
+use super::scored::{NEEDS, ScoredUse};
 use crate::facts::extract::FactKind;
 use crate::facts::references::Provenance;
 use crate::metrics::retention::{GAPS, gap_bin};
@@ -16,6 +16,8 @@ pub enum Grouping {
     Outcome,
     Kind,
     Gap,
+    /// Whether a call names the fact, or fetches it again.
+    Need,
     Provenance,
     /// How many other sessions of the repository have the fact too.
     Shared,
@@ -26,12 +28,13 @@ pub enum Grouping {
 
 impl Grouping {
     /// All groupings, in the order of reports.
-    pub const ALL: [Grouping; 9] = [
+    pub const ALL: [Grouping; 10] = [
         Self::All,
         Self::Policy,
         Self::Outcome,
         Self::Kind,
         Self::Gap,
+        Self::Need,
         Self::Provenance,
         Self::Shared,
         Self::Repository,
@@ -46,6 +49,7 @@ impl Grouping {
             Self::Outcome => "outcome",
             Self::Kind => "kind",
             Self::Gap => "gap",
+            Self::Need => "need",
             Self::Provenance => "provenance",
             Self::Shared => "also in",
             Self::Repository => "repository",
@@ -65,6 +69,7 @@ impl Grouping {
                 let bin = gap_bin(used.gap);
                 (bin, GAPS[bin].0.to_owned())
             }
+            Self::Need => (place(used.need, &NEEDS), used.need.to_owned()),
             Self::Provenance => (place(used.provenance, &Provenance::ALL.map(Provenance::name)), used.provenance.to_owned()),
             Self::Shared => {
                 let (place, name) = match used.shared {

@@ -3,6 +3,9 @@
 //! Kept are: the beginning of the system prompt and of the first message, the block that held the fact with the call that it answers,
 //! another block of the same size, and the newest blocks. What a policy changed is shown as the policy left it, what it removed is
 //! missing, and a message that it added is shown if it has the fact or if the block that held the fact is gone.
+//!
+//! The response of a call that fetches a fact again does not name it. There the response is that of the next call that does, put behind
+//! the request of the call that fetched: how probable is the fact, had the agent gone on without fetching?
 
 mod select;
 
@@ -11,6 +14,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::select::{Selection, percent};
+use super::WritingCall;
 use super::draw::rank;
 use super::excerpt::{Part, excerpt, find};
 use crate::analysis::probe::requests::utterance;
@@ -45,7 +49,7 @@ pub enum Control {
 }
 
 /// Writes the prompts of a use; `None` if it cannot be asked about.
-pub(super) fn trim(requests: &Requests, used: &SampledUse<()>) -> Option<Prompts> {
+pub(super) fn trim(requests: &Requests, used: &SampledUse<WritingCall>) -> Option<Prompts> {
     let Requests { prepared, plan, context, .. } = *requests;
     Writer { prepared, plan, used, context }.prompts()
 }
@@ -71,7 +75,7 @@ fn is_shown(block: &Block) -> bool {
 struct Writer<'a> {
     prepared: &'a Prepared<'a>,
     plan: &'a Plan,
-    used: &'a SampledUse<()>,
+    used: &'a SampledUse<WritingCall>,
     /// The policy's request.
     context: &'a Context<'a>,
 }
@@ -81,7 +85,7 @@ impl Writer<'_> {
         let Self { prepared, used, .. } = *self;
         let conversation = prepared.conversation;
         let fact = used.fact.text.as_str();
-        let response = excerpt(&response_until(conversation, used.call, fact)?, Part::End, fact, self.share(percent::RESPONSE));
+        let response = excerpt(&response_until(conversation, used.hint, fact)?, Part::End, fact, self.share(percent::RESPONSE));
         let before = conversation.calls[used.call as usize].response;
         let blocks: Vec<BlockId> = conversation.messages[..before]
             .iter()

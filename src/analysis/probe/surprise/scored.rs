@@ -4,15 +4,18 @@ use std::f64::consts::LN_2;
 
 use serde::Serialize;
 
-use super::Surprise;
 use super::excerpt::tokens;
 use super::prompts::{Control, Prompts};
+use super::{Surprise, is_at_fetch};
 use crate::analysis::probe::{Ask, Asked, Case, Of, Outcome, Unanswered};
 use crate::llm::client::Question;
 
 /// Names of the controls.
 const OTHER_BLOCK: &str = "control: without another block";
 const OTHER_FACT: &str = "control: another fact";
+
+/// How a call needs a fact: its response names it, or it fetches the fact again.
+pub const NEEDS: [&str; 2] = ["named", "fetched again"];
 
 /// A use with the model's surprise, in bits. Fields of a control are `None` if the use has the other one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -33,6 +36,8 @@ pub struct ScoredUse {
     pub fact: String,
     /// Calls since the fact was last seen.
     pub gap: u32,
+    /// One of [`NEEDS`].
+    pub need: &'static str,
     pub provenance: &'static str,
     pub outcome: Outcome,
     /// Weight of the fact in the retention metric, in bits.
@@ -91,6 +96,7 @@ pub(super) fn score(case: &Case<Surprise>, ask: Ask) -> Result<ScoredUse, Unansw
         kind: used.fact.kind.name(),
         fact: fact.clone(),
         gap: used.gap,
+        need: NEEDS[usize::from(is_at_fetch(used))],
         provenance: used.provenance.name(),
         outcome: used.outcome,
         weight: rounded(used.fact.weight),

@@ -18,6 +18,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("call", |used| used.call.to_string()),
     ("kind", |used| used.kind.to_owned()),
     ("gap", |used| used.gap.to_string()),
+    ("need", |used| used.need.to_owned()),
     ("provenance", |used| used.provenance.to_owned()),
     ("outcome", |used| used.outcome.name().to_owned()),
     ("weight", |used| used.weight.to_string()),
