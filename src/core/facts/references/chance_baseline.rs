@@ -1,7 +1,6 @@
 //! The chance baseline: the share of one conversation's references that another conversation contains by chance.
 
-use std::collections::BTreeSet;
-
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::extract;
@@ -64,45 +63,58 @@ impl Placebo {
 /// conversations are compared on the keys that both samples cover.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeySample {
-    /// Pairs of a fact's key and an anchor's key; 0 for facts that need no anchor.
-    seen: BTreeSet<(u64, u64)>,
+    /// Pairs of a fact's key and an anchor's key, in order; 0 for facts that need no anchor.
+    seen: Vec<(u64, u64)>,
     /// The sample has only keys below this one.
     limit: u64,
 }
 
 impl Default for KeySample {
     fn default() -> Self {
-        Self { seen: BTreeSet::new(), limit: u64::MAX }
+        Self { seen: Vec::new(), limit: u64::MAX }
     }
 }
 
 impl KeySample {
+    /// Whether the conversation contains a fact, near one of `anchors` if there are any; `None` if the sample does not cover the key.
+    fn contains(&self, key: u64, anchors: &[u64]) -> Option<bool> {
+        let has = |anchor: u64| self.seen.binary_search(&(key, anchor)).is_ok();
+        let is_in_sample = || if anchors.is_empty() { has(0) } else { anchors.iter().any(|anchor| has(*anchor)) };
+        (key < self.limit).then(is_in_sample)
+    }
+}
+
+/// Takes the sample of a conversation while its facts come by.
+#[derive(Debug, Default)]
+pub(super) struct KeySampler {
+    seen: FxHashSet<(u64, u64)>,
+    /// What was cut off: a key, and all above it.
+    limit: Option<u64>,
+}
+
+impl KeySampler {
     pub(super) fn insert(&mut self, key: u64, anchors: &[u64]) {
-        if key >= self.limit {
+        if self.limit.is_some_and(|limit| key >= limit) {
             return;
         }
         match anchors {
-            [] => {
-                self.seen.insert((key, 0));
-            }
+            [] => self.seen.extend([(key, 0)]),
             anchors => self.seen.extend(anchors.iter().map(|anchor| (key, *anchor))),
         }
-        while self.seen.len() > MAX_FACTS {
-            let Some((last, _)) = self.seen.pop_last() else { break };
-            self.limit = last;
-            while self.seen.last().is_some_and(|(key, _)| *key == last) {
-                self.seen.pop_last();
-            }
+        // Most facts come again and again, so a set that is cut seldom is quicker than an ordered one.
+        if self.seen.len() > 2 * MAX_FACTS {
+            let KeySample { seen, limit } = std::mem::take(self).finish();
+            *self = Self { seen: seen.into_iter().collect(), limit: Some(limit) };
         }
     }
 
-    /// Whether the conversation contains a fact, near one of `anchors` if there are any; `None` if the sample does not cover the key.
-    fn contains(&self, key: u64, anchors: &[u64]) -> Option<bool> {
-        let is_in_sample = || match anchors {
-            [] => self.seen.contains(&(key, 0)),
-            anchors => anchors.iter().any(|anchor| self.seen.contains(&(key, *anchor))),
-        };
-        (key < self.limit).then(is_in_sample)
+    /// Returns the sample. The first pair that is too many is left out, with all of its key.
+    pub(super) fn finish(self) -> KeySample {
+        let mut seen: Vec<(u64, u64)> = self.seen.into_iter().collect();
+        seen.sort_unstable();
+        let limit = seen.get(MAX_FACTS).map(|(key, _)| *key).or(self.limit).unwrap_or(u64::MAX);
+        seen.truncate(seen.partition_point(|(key, _)| *key < limit));
+        KeySample { seen, limit }
     }
 }
 
@@ -110,22 +122,38 @@ impl KeySample {
 mod tests {
     use super::*;
 
+    fn sample(facts: impl IntoIterator<Item = (u64, &'static [u64])>) -> KeySample {
+        let mut sampler = KeySampler::default();
+        facts.into_iter().for_each(|(key, anchors)| sampler.insert(key, anchors));
+        sampler.finish()
+    }
+
     #[test]
     fn sample_answers_only_for_keys_it_covers() {
-        let mut sample = KeySample::default();
-        sample.insert(7, &[]);
-        sample.insert(8, &[1, 2]);
+        let few = sample([(7, &[][..]), (8, &[1, 2])]);
         assert_eq!(
-            [sample.contains(7, &[]), sample.contains(8, &[2, 5]), sample.contains(8, &[5])],
+            [few.contains(7, &[]), few.contains(8, &[2, 5]), few.contains(8, &[5])],
             [Some(true), Some(true), Some(false)]
         );
-        for key in (0..20_000).rev() {
-            sample.insert(key * 2, &[]);
-        }
-        assert_eq!(sample.seen.len(), MAX_FACTS);
+        let many = sample((0..20_000).rev().map(|key| (key * 2, &[][..])));
+        assert_eq!(many.seen.len(), MAX_FACTS);
         assert_eq!(
-            [sample.contains(100, &[]), sample.contains(101, &[]), sample.contains(30_000, &[])],
+            [many.contains(100, &[]), many.contains(101, &[]), many.contains(30_000, &[])],
             [Some(true), Some(false), None]
         );
+    }
+
+    /// 4,095 facts, one with three anchors, and one more are 4,099 pairs for 4,096 places: of the three anchors none stays. In any order, and
+    /// however often a fact comes.
+    #[test]
+    fn a_fact_that_does_not_fit_leaves_with_all_of_its_anchors() {
+        let last = MAX_FACTS as u64 - 1;
+        let facts = || (0..last).map(|key| (key, &[][..])).chain([(last, &[1, 2, 3][..]), (last + 1, &[])]);
+        let forwards = sample(facts());
+        assert_eq!((forwards.seen.len() as u64, forwards.limit), (last, last));
+        let backwards = sample(facts().collect::<Vec<_>>().into_iter().rev().chain(facts()));
+        let behind_many = sample((0..20_000).rev().map(|key| (key + 1_000_000, &[][..])).chain(facts()));
+        assert_eq!([&backwards, &behind_many], [&forwards, &forwards]);
+        assert_eq!(sample(facts().take(3)).limit, u64::MAX);
     }
 }

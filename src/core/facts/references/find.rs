@@ -312,7 +312,7 @@ impl<'a> ReferenceFinder<'a> {
         References {
             lines: LineCache::default(),
             rules_are_lines: self.rules.rules.iter().all(|rule| !rule.text.contains('\n')),
-            placebo: Placebo::new(&facts, &uses, sample),
+            placebo: Placebo::new(&facts, &uses, sample.finish()),
             uses,
             refetches: self.refetches,
             losses,

@@ -6,7 +6,7 @@ use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockKind, Call, Conversation};
 
 use super::accesses::{Accesses, command_key};
-use super::chance_baseline::KeySample;
+use super::chance_baseline::KeySampler;
 use super::rules::RuleIndex;
 use super::steps::{HistoryStep, entering_messages};
 use super::worth::{MEASURED, Worth};
@@ -30,7 +30,7 @@ pub(super) struct FactOccurrences {
     pub blocks: usize,
     /// Bytes read of each block.
     pub bytes: Vec<u32>,
-    pub sample: KeySample,
+    pub sample: KeySampler,
 }
 
 impl FactOccurrences {
@@ -102,7 +102,7 @@ impl Vocabulary {
             block_counts: vec![0; self.facts.len()],
             blocks: 0,
             bytes: vec![0; conversation.blocks.len()],
-            sample: KeySample::default(),
+            sample: KeySampler::default(),
         };
         let mut entered = vec![false; conversation.blocks.len()];
         let mut in_block: Vec<Occurrence> = Vec::new();
