@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use recompact::analysis::probe::surprise::{LearnedElsewhere, ScoredUse, SurpriseResults};
+use recompact::analysis::probe::surprise::{LearnedElsewhere, NEEDS, ScoredUse, SurpriseResults};
 use recompact::analysis::probe::{About, Outcome, Plan};
 use recompact::facts::extract::FactKind;
 use recompact::facts::references::Provenance;
@@ -12,15 +12,15 @@ use recompact::facts::references::Provenance;
 /// The models, by the name of their file. The weights of the program were learned from the first.
 pub const MODELS: [&str; 2] = ["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"];
 
-/// What was asked for.
-const PLAN: Plan = Plan { questions: 640, max_context: 512, seed: 1 };
+/// The results of both models, computed once for all tests. No use is at a call that fetches again.
+pub static RESULTS: LazyLock<[SurpriseResults; 2]> = LazyLock::new(|| MODELS.map(|model| results(model, model, 640)));
 
-/// The results of both models, computed once for all tests.
-pub static RESULTS: LazyLock<[SurpriseResults; 2]> = LazyLock::new(|| MODELS.map(results));
+/// What the first model was asked later, also about what calls fetch again.
+pub static RESULTS_OF_NEEDS: LazyLock<SurpriseResults> = LazyLock::new(|| results("needs-qwen2.5-coder-0.5b", MODELS[0], 240));
 
 /// Returns the results of a model, with weights that were learned on other repositories: those of the program were learned on these.
-fn results(model: &str) -> SurpriseResults {
-    let mut uses = uses(model);
+fn results(file: &str, model: &str, questions: usize) -> SurpriseResults {
+    let mut uses = uses(file);
     let weights: Vec<f64> = {
         let learned = LearnedElsewhere::new(&uses);
         uses.iter().map(|used| learned.weight(used)).collect()
@@ -30,11 +30,11 @@ fn results(model: &str) -> SurpriseResults {
     let mut seen = std::collections::BTreeSet::new();
     policies.retain(|policy| seen.insert(policy.clone()));
     let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
-    SurpriseResults::new(About::new(model, PLAN), 0, &policies, uses)
+    SurpriseResults::new(About::new(model, Plan { questions, max_context: 512, seed: 1 }), 0, &policies, uses)
 }
 
-fn uses(model: &str) -> Vec<ScoredUse> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/surprise/{model}.csv"));
+fn uses(file: &str) -> Vec<ScoredUse> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/surprise/{file}.csv"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
@@ -55,6 +55,7 @@ fn used(header: &[&str], cells: &[&str]) -> ScoredUse {
         recorded_model: Some(cell("recorded_model").to_owned()),
         kind: known(&FactKind::ALL.map(FactKind::name), "kind"),
         gap: number("gap") as u32,
+        need: known(&NEEDS, "need"),
         provenance: known(&Provenance::ALL.map(Provenance::name), "provenance"),
         outcome: *Outcome::ALL.iter().find(|outcome| outcome.name() == cell("outcome")).expect("an outcome"),
         rarity: number("rarity"),

@@ -45,6 +45,7 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "summarizers", make: summarizers },
     Block { name: "surprise bits", make: surprise::bits },
     Block { name: "surprise controls", make: surprise::controls },
+    Block { name: "surprise needs", make: surprise::needs },
     Block { name: "surprise prediction", make: surprise::prediction },
     Block { name: "surprise worth", make: surprise::worth },
     Block { name: "ten lines", make: measures::ten_lines },

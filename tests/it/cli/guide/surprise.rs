@@ -4,7 +4,7 @@ use recompact::analysis::probe::Estimate;
 use recompact::analysis::probe::surprise::{BitsGroup, Grouping, SurpriseResults};
 
 use super::blocks::table;
-use crate::support::surprise::{MODELS, RESULTS};
+use crate::support::surprise::{MODELS, RESULTS, RESULTS_OF_NEEDS};
 
 /// Formats a number with its interval: `0.81 (0.78 to 0.84)`.
 fn shown(Estimate { value, interval }: Estimate, digits: usize) -> String {
@@ -81,6 +81,17 @@ pub fn controls() -> String {
         name.into_iter().chain(bits).chain([shown(all.auc_against_control, 2)]).collect::<Vec<_>>()
     });
     table(["model", "gone", "in context", "another block away", "another fact", "AUC against the first control"], rows)
+}
+
+/// The bits of what calls name and of what they fetch again.
+pub fn needs() -> String {
+    let rows = RESULTS_OF_NEEDS.by(Grouping::Need).map(|group| {
+        let bits = [group.lost, group.lost_in_context].map(|bits| shown(bits, 1));
+        let order = [group.auc, group.rank_correlation].map(|number| shown(number, 2));
+        let counts = [group.name.clone(), group.uses.to_string(), group.sessions.to_string()];
+        counts.into_iter().chain(bits).chain(order).collect::<Vec<_>>()
+    });
+    table(["need", "uses", "sessions", "gone", "in context", "AUC", "ranks"], rows)
 }
 
 /// How well weights that were learned on other repositories order the facts that are gone.
