@@ -85,13 +85,16 @@ pub fn controls() -> String {
 
 /// The bits of what calls name and of what they fetch again.
 pub fn needs() -> String {
-    let rows = RESULTS_OF_NEEDS.by(Grouping::Need).map(|group| {
-        let bits = [group.lost, group.lost_in_context].map(|bits| shown(bits, 1));
-        let order = [group.auc, group.rank_correlation].map(|number| shown(number, 2));
-        let counts = [group.name.clone(), group.uses.to_string(), group.sessions.to_string()];
-        counts.into_iter().chain(bits).chain(order).collect::<Vec<_>>()
-    });
-    table(["need", "uses", "sessions", "gone", "in context", "AUC", "ranks"], rows)
+    let of_model = |results: &'static SurpriseResults| {
+        results.by(Grouping::Need).map(|group| {
+            let bits = [group.lost, group.lost_in_context].map(|bits| shown(bits, 1));
+            let order = [group.auc, group.rank_correlation].map(|number| shown(number, 2));
+            let about =
+                [format!("{}, `{}`", group.name, results.about.model), group.uses.to_string(), group.sessions.to_string()];
+            about.into_iter().chain(bits).chain(order).collect::<Vec<_>>()
+        })
+    };
+    table(["need", "uses", "sessions", "gone", "in context", "AUC", "ranks"], RESULTS_OF_NEEDS.iter().flat_map(of_model))
 }
 
 /// How well weights that were learned on other repositories order the facts that are gone.
