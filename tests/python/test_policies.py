@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 import sys
 import traceback
 from pathlib import Path
@@ -161,6 +162,81 @@ def test_a_view_names_only_what_it_changes_beside_the_last():
     assert answer(4, 4, again=False, gone=[0]) == (None, [[1], [2]])
     # One message less is cleared, which no addition can say.
     assert answer(5, again=True) == (None, [[1]])
+
+
+def some_messages(count, chance):
+    """Messages with one block or three, of which one has parts."""
+
+    def block(at, nth):
+        text = f"{at}.{nth}"
+        return {"type": "tool_result", "tool_use_id": text, "content": [{"type": "text", "text": text}] if nth == 1 else text}
+
+    return [{"role": "user", "content": [block(at, nth) for nth in range(chance.choice([1, 3]))]} for at in range(count)]
+
+
+def edit_something(messages, chance, texts):
+    """Edits in place, in one of the ways that a policy may: it need not be sensible."""
+    message, other = chance.choice(messages), chance.choice(messages)
+    block = chance.choice(message["content"]) if message["content"] else {}
+    part = block["content"][0] if isinstance(block.get("content"), list) and block["content"] else block
+    way = chance.randrange(10)
+    if way < 3:
+        block["content"] = chance.choice(texts)
+    elif way == 3:
+        block["content"] = [{"type": "text", "text": chance.choice(texts)}]
+    elif way == 4:
+        part["text"] = chance.choice(texts)
+    elif way == 5:
+        message["content"] = [{**block, "content": chance.choice(texts)} for block in message["content"]]
+    elif way == 6:
+        message["content"] = [*message["content"], *other["content"][:1]]
+    elif way == 7:
+        message["content"], message["role"] = other["content"], chance.choice(["user", "assistant"])
+    elif way == 8:
+        block.pop("content", None)
+    else:
+        message["content"].reverse()
+
+
+def test_the_views_of_any_edits_in_place_are_as_if_made_anew():
+    assert sum(map(answers_that_go_on, range(40))) > 100
+
+
+def answers_that_go_on(seed):
+    """Compares each view of a session with one that is made anew."""
+    chance = random.Random(seed)
+    lines, shown, view = some_messages(30, chance), [], {}
+    # Most edits are made again at each call, as those of a policy are.
+    edits = [chance.randrange(10_000) for _ in range(5)]
+
+    def edit(messages):
+        for number in edits:
+            edit_something(messages, random.Random(number), ["-", "--"])
+
+    def policy(request):
+        request.scope = "request"
+        edit(request.messages)
+
+    session = recompact.policy.function(policy).open()
+    session(json.dumps({"type": "start", "protocol": 1, "session": "s", "format": "f", "window": 9, "overhead": 0}).encode())
+    went_on = 0
+    for call in range(1, 21):
+        new = lines[len(shown) : len(shown) + chance.choice([0, 1, 3]) + (call == 1)]
+        line = {"type": "request", "call": call, "estimate": 9, "last_read": None, "again": call > 1, "inserted": [], "gone": [], "changed": []}
+        messages = [{"id": id, **message} for id, message in enumerate(new, len(shown))]
+        shown += new
+        answer = json.loads(session(json.dumps({**line, "messages": messages}).encode()))
+        went_on += "again" in answer
+        view = view if answer.get("again") else {}
+        view |= {message["replaces"][0]: message["content"] for message in answer.get("replace", [])}
+        made = copy.deepcopy(shown)
+        edit(made)
+        assert [view.get(id, message["content"]) for id, message in enumerate(shown)] == [message["content"] for message in made], (seed, call)
+        if chance.random() < 0.5:
+            edits[chance.randrange(len(edits))] = chance.randrange(10_000)
+        elif chance.random() < 0.3:
+            edits.append(chance.randrange(10_000))
+    return went_on
 
 
 def test_a_served_program_is_the_layer_clear():

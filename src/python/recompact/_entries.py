@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from itertools import compress
 from operator import is_, ne
-from typing import Any
+from typing import Any, NamedTuple
 
 #: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
 Message = dict[str, Any]
@@ -33,11 +33,22 @@ class Entry:
         """Returns the changed message as an answer has it."""
         return json.dumps({**self.message, "replaces": [self.id]})
 
-    @property
-    def stays_in_place(self) -> bool:
+    def stays_in_place(self, changed: Message) -> bool:
         """Its change fits those of other messages: it is a message as before, all of one of the transcript or a result, which is one block."""
         role = self.pristine["role"]
-        return self.message.get("role") == role and (not self.is_part or role == "tool")
+        return changed.get("role") == role and (not self.is_part or role == "tool")
+
+
+class _Change(NamedTuple):
+    """A value that the last answer for one request changed in place. The message has the value of before again."""
+
+    #: Position of the message.
+    at: int
+    #: The message or a block of it.
+    holder: dict[str, Any]
+    key: str
+    before: Any
+    after: Any
 
 
 class Entries:
@@ -49,6 +60,10 @@ class Entries:
         self._messages: list[Message] = []
         #: Their contents by the last answer for one request; the pristine one if that left a message as it was.
         self._said: list[Message] = []
+        self._pristine: list[Message] = []
+        #: The changes that the policy is expected to make again; of messages in `_copied` these are not known.
+        self._expected: list[_Change] = []
+        self._copied: set[int] = set()
         #: The texts of those that it changed in place, by their positions.
         self._texts: dict[int, str] = {}
         #: Whether further changes fit its changes.
@@ -72,6 +87,7 @@ class Entries:
             self.all.append(entry)
             self._messages.append(entry.message)
             self._said.append(entry.pristine)
+            self._pristine.append(entry.pristine)
 
     def messages(self) -> list[Message]:
         """Returns the messages for the policy."""
@@ -93,9 +109,35 @@ class Entries:
     def change_request(self, again: bool) -> tuple[bool, list[str]]:
         """Undoes what was changed in place, for one request. Returns whether the answer goes on from the last one, which it may do if
         `again` is set, and the messages that it then has to name, as it has them."""
-        differ = list(compress(range(len(self.all)), map(ne, self._messages, self._said)))
+        # A long session spends most of its time here: what a policy changes at each call is undone first, so that few messages are copied.
+        suspects, missing = self._copied.copy(), set()
+        for change in self._expected:
+            at, holder, key, before, after = change
+            if holder.get(key) == after:
+                holder[key] = before
+            else:
+                suspects.add(at)
+                missing.add(id(change))
+        suspects.update(compress(range(len(self.all)), map(ne, self._messages, self._pristine)))
+        differ: list[int] = []
         goes_on = again and self._stay_in_place
-        goes_on = goes_on and all(at not in self._texts and self.all[at].stays_in_place for at in differ)
+        if suspects:
+            # A policy may have put a part of one message into another.
+            for change in self._expected:
+                if id(change) not in missing:
+                    change.holder[change.key] = change.after
+            differ = [at for at in sorted(suspects) if self._messages[at] != self._said[at]]
+            goes_on = goes_on and all(at not in self._texts and self.all[at].stays_in_place(self._messages[at]) for at in differ)
+            self._say(differ)
+            self._undo(suspects, set(differ))
+        if not goes_on:
+            self._texts = dict(sorted(self._texts.items()))
+            self._stay_in_place = all(self.all[at].stays_in_place(self._said[at]) for at in self._texts)
+        self._inserted = []
+        return goes_on, [self._texts[at] for at in differ] if goes_on else list(self._texts.values())
+
+    def _say(self, differ: list[int]) -> None:
+        """Takes in messages that are not as the last answer had them."""
         for at in differ:
             entry = self.all[at]
             if entry.message == entry.pristine:
@@ -103,22 +145,33 @@ class Entries:
                 del self._texts[at]
             else:
                 self._said[at], self._texts[at] = _copy(entry.message), entry.written()
-        if not goes_on:
-            self._texts = dict(sorted(self._texts.items()))
-            self._stay_in_place = all(self.all[at].stays_in_place for at in self._texts)
-        # A long session spends most of its time here.
-        entries, messages = self.all, self._messages
-        for at in self._texts:
-            entry = entries[at]
-            entry.message = messages[at] = entry.copy(entry.pristine)
-        self._inserted = []
-        return goes_on, [self._texts[at] for at in differ] if goes_on else list(self._texts.values())
+
+    def _undo(self, suspects: set[int], differ: set[int]) -> None:
+        """Makes all messages what they were. Those that the policy changed otherwise than at the last call are copied."""
+        expected = []
+        for change in self._expected:
+            if change.at not in suspects:
+                change.holder[change.key] = change.before
+                expected.append(change)
+        for at in suspects & self._texts.keys():
+            entry = self.all[at]
+            entry.message = self._messages[at] = entry.copy(entry.pristine)
+            changes = _changes(at, self._said[at], entry.pristine, entry.message) if at in differ else None
+            if changes is None:
+                self._copied.add(at)
+            else:
+                self._copied.discard(at)
+                expected += changes
+        self._copied &= self._texts.keys()
+        self._expected = expected
 
     def become(self, entries: list[Entry], inserted: list[Entry]) -> None:
         """Takes in what the policy made of the history, and which messages are new in it."""
         self.all, self._inserted, self._texts = entries, inserted, {}
         self._messages = [entry.message for entry in entries]
-        self._said = [entry.pristine for entry in entries]
+        self._pristine = [entry.pristine for entry in entries]
+        self._said = self._pristine.copy()
+        self._expected, self._copied = [], set()
 
     def restore(self) -> None:
         """Undoes what was changed in place."""
@@ -130,6 +183,28 @@ class Entries:
         if self._texts:
             return [entry for entry in self.all if entry.message != entry.pristine]
         return list(compress(self.all, map(ne, self._messages, self._said)))
+
+
+def _changes(at: int, said: dict[str, Any], pristine: dict[str, Any], own: dict[str, Any]) -> list[_Change] | None:
+    """Returns which values differ in what was said, in `own`, which is as the pristine one; None if a field is new or gone."""
+    if said.keys() != pristine.keys():
+        return None
+    found: list[_Change] = []
+    for key, value in said.items():
+        before = pristine[key]
+        if value == before:
+            continue
+        if key == "content" and isinstance(value, list) and isinstance(before, list) and len(value) == len(before):
+            parts = [_changes(at, *blocks) for blocks in zip(value, before, own[key])] if _are_dicts(value) and _are_dicts(before) else [None]
+            if None not in parts:
+                found += [change for part in parts for change in part or ()]
+                continue
+        found.append(_Change(at, own, key, own[key], value))
+    return found
+
+
+def _are_dicts(blocks: list[Any]) -> bool:
+    return all(isinstance(block, dict) for block in blocks)
 
 
 def _copier(message: Message) -> Callable[[Message], Message]:
