@@ -2,9 +2,12 @@
 
 import copy
 import http.server
+import inspect
 import json
 import pickle
+import re
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -73,7 +76,10 @@ def test_a_function_is_probed_as_the_policy_that_it_is(codex):
 class Server(http.server.BaseHTTPRequestHandler):
     """A server to which each character is as probable as a coin's side."""
 
+    asked = 0
+
     def do_POST(self):
+        Server.asked += 1
         prompt = json.loads(self.rfile.read(int(self.headers["content-length"])))["prompt"]
         tokens = [*prompt, "."]
         logprobs = {"tokens": tokens, "token_logprobs": [None, *[-0.6931471805599453] * (len(tokens) - 1)]}
@@ -89,6 +95,7 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
+    Server.asked = 0
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
@@ -101,6 +108,32 @@ def test_surprise_is_measured_in_bits(codex, server):
     for use in report.rows:
         # One bit for each character, whatever the request holds.
         assert use["full"] == pytest.approx(len(use["fact"]), abs=0.01) and use["lost"] == pytest.approx(0, abs=0.01)
+
+
+def test_limits_of_calls_and_dollars_hold(codex, server):
+    def asking(model, **limits):
+        recompact.probe(codex, "drop-all", f"{model}@{server}", by="surprise", questions=6, key_env="", **limits)
+
+    with pytest.raises(recompact.RecompactError, match="max_calls 3: the limit is reached"):
+        asking("completions:m", max_calls=3)
+    assert Server.asked == 3
+    with pytest.raises(recompact.RecompactError, match=r"max_cost 0\.000000001: \$0\.0000 is spent, and the next call may cost up to"):
+        asking("completions:gpt-5.5", max_cost=1e-9)
+    with pytest.raises(recompact.RecompactError, match="max_cost: the price of completions:m is not known"):
+        asking("completions:m", max_cost=1)
+    assert Server.asked == 3
+    asking("completions:m", max_calls=100)
+    assert 3 + 6 <= Server.asked <= 3 + 100
+
+
+def test_the_defaults_of_a_model_are_those_of_the_program():
+    printed = subprocess.run([sys.executable, "-m", "recompact", "probe", "--help-all"], capture_output=True, text=True, check=True)
+    options = re.split(r"^ +(?:-\w, )?--", printed.stdout, flags=re.MULTILINE)
+    described = [re.match(r"([a-z-]+) .*\[default: ([^\]]*)\]", option, re.DOTALL) for option in options]
+    of_program = {option[1].replace("-", "_"): option[2] for option in described if option}
+    parameters = inspect.signature(recompact.probe).parameters
+    for name in ("timeout", "retries", "concurrency", "cassette_mode", "questions"):
+        assert str(parameters[name].default) == of_program[name], name
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

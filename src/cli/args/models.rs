@@ -15,6 +15,11 @@ use crate::cli::help::MODELS;
 use crate::cli::input::at_least_one;
 use crate::cli::interrupt;
 
+// The defaults of the program and of the Python package.
+const TIMEOUT_SECONDS: u64 = 600;
+const RETRIES: usize = 5;
+const CALLS_AT_A_TIME: usize = 4;
+
 #[derive(Args)]
 pub struct ModelArgs {
     /// Base URL for models that do not name one (openai:MODEL@URL) [default: the provider's]
@@ -27,13 +32,13 @@ pub struct ModelArgs {
     #[arg(help_heading = MODELS, long = "param", value_name = "FIELD=VALUE", value_parser = param)]
     pub params: Vec<(String, Value)>,
     /// Timeout of one attempt in seconds
-    #[arg(help_heading = MODELS, long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = MODELS, long, value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
     /// Retries after a failed attempt
-    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 5)]
+    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = RETRIES)]
     pub retries: usize,
     /// Maximum number of calls at a time
-    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    #[arg(help_heading = MODELS, long, value_name = "N", default_value_t = CALLS_AT_A_TIME, value_parser = at_least_one)]
     pub concurrency: usize,
     /// Save the answers of models in this folder, and reuse the answers it already holds
     #[arg(help_heading = MODELS, long, value_name = "DIR")]
@@ -72,9 +77,9 @@ impl Default for ModelArgs {
             base_url: None,
             key_env: None,
             params: Vec::new(),
-            timeout: 600,
-            retries: 5,
-            concurrency: 4,
+            timeout: TIMEOUT_SECONDS,
+            retries: RETRIES,
+            concurrency: CALLS_AT_A_TIME,
             cassette: None,
             cassette_mode: CassetteMode::Auto,
             max_calls: None,
