@@ -61,11 +61,25 @@ def test_defaults_of_a_search_are_those_of_the_program():
     assert swept(**named) == swept()
 
 
-def test_wrong_programs_are_found_by_mypy():
-    pytest.importorskip("mypy")
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", "target/mypy", str(WRONG)]
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout
-    found = {int(line) for line in re.findall(r"wrong_programs\.py:(\d+): error", printed)}
+CHECKERS = {
+    "mypy": ["--strict", "--no-error-summary", "--cache-dir", "target/mypy"],
+    "pyright": ["--pythonpath", sys.executable, "--pythonversion", "3.10"],
+}
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_wrong_programs_are_found(checker):
+    pytest.importorskip(checker)
+
+    def run(*arguments):
+        command = [sys.executable, "-m", checker, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+
+    # The package of pyright loads its program when it is first called.
+    if run("--version").returncode:
+        pytest.skip(f"{checker} does not start here")
+    printed = run(*CHECKERS[checker], str(WRONG)).stdout
+    found = {int(line) for line in re.findall(r"wrong_programs\.py:(\d+):.*\berror\b", printed)}
     expected = {at for at, line in enumerate(WRONG.read_text(encoding="utf-8").splitlines(), 1) if line.endswith("  # wrong")}
-    assert len(expected) == 22
+    assert len(expected) == 26
     assert found == expected, printed

@@ -51,6 +51,7 @@ class NoPolicy:
 results = recompact.replay("runs", [right, may_be_none, Stateful, Stateful(), "lcc-s06", lambda request: request.messages])
 recompact.replay("runs", right, window=8e4, since=datetime.date(2026, 10, 1), set={"micro.keep_recent_results": 5})
 function(Stateful, "other", shape="openai", timeout=60)
+recompact.probe("runs", [right, "lcc-s06"], "openai:gpt-5.5", questions=20, max_calls=100, max_cost=2.5)
 
 recompact.replay("runs", of_messages)  # wrong
 recompact.replay("runs", of_two)  # wrong
@@ -74,3 +75,7 @@ function(right, shape="anthropc")  # wrong
 recompact.diff(results, "results.json")  # wrong
 recompact.audit("runs", window=80_000)  # wrong
 recompact.read("runs", findings=True)  # wrong
+recompact.probe("runs", right, 5)  # wrong
+recompact.probe("runs", right, "openai:gpt-5.5", by="bits")  # wrong
+recompact.probe("runs", right, "openai:gpt-5.5", max_call=10)  # wrong
+recompact.probe("runs", right, "openai:gpt-5.5", baseline="keep-all")  # wrong
