@@ -6,6 +6,7 @@
 
 mod align;
 mod edits;
+mod in_place;
 mod plan;
 mod seen;
 mod target;
@@ -18,7 +19,8 @@ use serde_json::Value;
 
 use crate::transcript::conversation::Role;
 
-pub use plan::{Plan, plan};
+pub use in_place::Place;
+pub use plan::{Plan, PlannedUnits, plan};
 pub use seen::{News, PlannedUnit, Seen, Unit};
 
 /// Id of a message for a policy from outside. The first message of a session is 0; no id is used again.

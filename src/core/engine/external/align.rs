@@ -55,6 +55,20 @@ pub(super) fn align(context: &Context, old: &[BlockId], written: Vec<Value>) -> 
     Ok(blocks)
 }
 
+/// Returns whether [`align`] finds every old block again, each in its place.
+pub(super) fn stays_in_place(context: &Context, old: &[BlockId], written: &[Value]) -> bool {
+    let is_found = |(index, wire): (usize, &Value)| {
+        let before = context.block(old[index]).wire();
+        before["type"] == wire["type"]
+            && match tool_call_id(wire) {
+                Some(id) => tool_call_id(before) == Some(id),
+                // A text before another one may be that one, moved.
+                None => is_same_json(before, wire) || (wire["type"] == "text" && index + 1 == old.len()),
+            }
+    };
+    old.len() == written.len() && written.iter().enumerate().all(is_found)
+}
+
 /// Returns the id of the tool call that a block is part of.
 fn tool_call_id(wire: &Value) -> Option<&str> {
     match wire["type"].as_str()? {

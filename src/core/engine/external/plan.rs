@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::edits::edits;
+use super::in_place::{Place, places, rewrites};
 use super::seen::{PlannedUnit, Seen, Unit};
 use super::target::Targets;
 use super::{ExternalError, Item, Listing, MessageId, WrittenMessage};
@@ -12,8 +13,16 @@ use crate::engine::context::{Context, Edit};
 #[derive(Debug)]
 pub struct Plan {
     pub edits: Vec<Edit>,
-    /// The units of the context after the edits.
-    pub units: Vec<PlannedUnit>,
+    pub units: PlannedUnits,
+}
+
+/// The units of the context after the edits.
+#[derive(Debug)]
+pub enum PlannedUnits {
+    /// All of them.
+    All(Vec<PlannedUnit>),
+    /// They are as before, but for the blocks of these.
+    Rewritten(Vec<Place>),
 }
 
 /// Returns the plan of an answer; `None` if it changes nothing.
@@ -25,6 +34,17 @@ pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<P
     if matches!(&listing, Listing::Changes { drop, replace } if drop.is_empty() && replace.is_empty()) {
         return Ok(None);
     }
+    let listing = match listing {
+        Listing::Changes { drop, replace } if drop.is_empty() => match places(seen, context, &replace) {
+            Some(places) => {
+                let edits = rewrites(seen, context, &places, replace)?;
+                let units = PlannedUnits::Rewritten(places.into_iter().map(|(place, _)| place).collect());
+                return Ok(if edits.is_empty() { None } else { Some(Plan { edits, units }) });
+            }
+            None => Listing::Changes { drop, replace },
+        },
+        listing => listing,
+    };
     let units = seen.units();
     let index = Index { units, positions: units.iter().enumerate().map(|(at, unit)| (unit.id, at)).collect() };
     let items = match listing {
@@ -55,10 +75,11 @@ pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<P
         return Err("its answer leaves no message, and an API refuses a request without one".to_owned().into());
     }
     let edits = edits(context, &targets.messages);
-    Ok(if edits.is_empty() { None } else { Some(Plan { edits, units: targets.units }) })
+    Ok(if edits.is_empty() { None } else { Some(Plan { edits, units: PlannedUnits::All(targets.units) }) })
 }
 
-fn name_of(written: &WrittenMessage) -> String {
+/// Returns how an error names a message.
+pub(super) fn name_of(written: &WrittenMessage) -> String {
     match written.replaces.first() {
         Some(id) => format!("the message that replaces {id}"),
         None => "the message that replaces none".to_owned(),

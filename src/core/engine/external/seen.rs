@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
+use super::in_place::Place;
+use super::plan::PlannedUnits;
 use super::{MessageId, Shape, ShownMessage};
 use crate::engine::context::{Context, ContextMessage};
 use crate::transcript::conversation::{BlockId, BlockKind};
@@ -95,8 +97,18 @@ impl Seen {
     }
 
     /// Takes in the context after an answer was applied to it. Returns the ids of the messages that the answer inserted.
-    pub fn settle(&mut self, planned: Vec<PlannedUnit>, context: &Context) -> Vec<MessageId> {
+    pub fn settle(&mut self, planned: PlannedUnits, context: &Context) -> Vec<MessageId> {
         let mut inserted = Vec::new();
+        let planned = match planned {
+            PlannedUnits::All(units) => units,
+            PlannedUnits::Rewritten(places) => {
+                for Place { unit, message, first_block } in places {
+                    let after = &context.messages()[message].blocks[first_block..];
+                    self.units[unit].blocks.iter_mut().zip(after).for_each(|(block, after)| *block = *after);
+                }
+                return inserted;
+            }
+        };
         let mut blocks = context.messages().iter().flat_map(|message| message.blocks.iter().copied());
         let units = planned.into_iter().map(|unit| Unit {
             id: unit.id.unwrap_or_else(|| {

@@ -26,7 +26,7 @@ use super::archive;
 use super::{Action, FileKind, LayerInput, LayerTraits, NewFile, Proposal, Scope, SummarizerUse, Timing, WrongSetting};
 use crate::engine::context::Context;
 use crate::engine::external::{
-    Answer, Decision, ExternalRequest, ExternalSession, Item, Listing, MessageId, PlannedUnit, Seen, SessionStart, Shape,
+    Answer, Decision, ExternalRequest, ExternalSession, Item, Listing, MessageId, PlannedUnits, Seen, SessionStart, Shape,
     WrittenFile, WrittenMessage, plan,
 };
 use crate::tokens::meter::SizeUnit;
@@ -54,7 +54,7 @@ pub struct ProgramState {
     session: Option<Box<dyn ExternalSession>>,
     seen: Seen,
     /// The units after the last answer; taken when its edits were applied.
-    planned: Option<Vec<PlannedUnit>>,
+    planned: Option<PlannedUnits>,
     inserted: Vec<MessageId>,
     /// What the last answer changed for its request; `None` if the next answer cannot go on from it.
     last: Option<RequestChanges>,
