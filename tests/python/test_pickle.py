@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,40 @@ def test_other_processes_replay(results):
         [preset, function, holding] = pool.map(replayed, ["lcc-s06", recompact.policy.function(newest, "six"), Counting])
     assert preset.to_dict() == results.to_dict()
     assert function.to_dict() == replayed(recompact.policy.function(newest, "six")).to_dict()
+    assert holding.total("Counting", "tokens.saved") == 0
+
+
+def test_joblib_replays_and_keeps_results(results, tmp_path):
+    joblib = pytest.importorskip("joblib")
+    mine = recompact.policy.function(newest, "six")
+    parallel = joblib.Parallel(n_jobs=2, backend="loky", temp_folder=str(tmp_path))
+    preset, function, holding = parallel(joblib.delayed(replayed)(policy) for policy in ("lcc-s06", mine, Counting))
+    assert preset.to_dict() == results.to_dict()
+    assert function.to_dict() == replayed(mine).to_dict()
+    assert holding.total("Counting", "tokens.saved") == 0
+
+    kept = joblib.Memory(tmp_path, verbose=0).cache(replayed)
+    assert kept(mine).to_dict() == function.to_dict() and kept.check_call_in_cache(mine)
+    assert kept(mine).to_dict() == function.to_dict()
+    assert not kept.check_call_in_cache(recompact.policy.function(newest, "six", timeout=60))
+
+
+def test_ray_replays(results, monkeypatch):
+    ray = pytest.importorskip("ray")
+    # It neither writes a token into the home of the user nor says that it is used.
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    mine = recompact.policy.function(newest, "six")
+    of_workers = {"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}}
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, runtime_env=of_workers)
+    try:
+        remote = ray.remote(replayed)
+        preset, function, holding = ray.get([remote.remote(policy) for policy in ("lcc-s06", mine, Counting)])
+        sentence = ray.get(ray.remote(lambda results: results.verdict.sentence).remote(results))
+    finally:
+        ray.shutdown()
+    assert preset.to_dict() == results.to_dict() and sentence == results.verdict.sentence
+    assert function.to_dict() == replayed(mine).to_dict()
     assert holding.total("Counting", "tokens.saved") == 0
 
 
