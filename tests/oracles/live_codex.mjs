@@ -3,21 +3,29 @@
 
 import { join } from "node:path";
 
-import { installed, live, Script } from "./scripted_model.mjs";
+import { crowds, printing, troubles } from "./live_scripts.mjs";
+import { PICTURE, installed, live, partText, Script } from "./scripted_model.mjs";
 
 // The program itself is in a package for each platform.
 installed(`@openai/codex-${process.platform}-${process.arch}/package.json`);
 
-const [WINDOW, WORDS] = { short: [40_000, 30], long: [80_000, 4_000] }[process.argv[2]] ?? [];
+const shell = (cmd) => ["exec_command", { cmd }];
+const print = printing(shell, 400);
 
-const words = (turn) => Array.from({ length: WORDS ?? 0 }, (_, n) => ` w${turn}-${n}`).join("");
-const typed = (turn) => `Turn ${turn}: print the next numbers.${words(turn)}`;
-const turn = (number, calls, last = "Done.") => ({ typed: typed(number), calls, last });
-const SCRIPT = new Script(
-  // The limit is crossed inside of turns, and by the last text of one.
-  [turn(1, 9), turn(2, 11), turn(3, 12, "Done, and here is what I saw. ".repeat(900)), turn(4, 13), turn(5, 5)],
-  (n) => ["exec_command", { cmd: `printf 'line ${n} %s\\n' $(seq ${n * 100} ${n * 100 + 400})` }],
-);
+/** The limit is crossed inside of turns, and by the last text of one. */
+const crossing = (words) => {
+  const typed = (turn) => `Turn ${turn}: print the next numbers.${Array.from({ length: words }, (_, n) => ` w${turn}-${n}`).join("")}`;
+  const long = "Done, and here is what I saw. ".repeat(900);
+  return [print(typed(1), 9), print(typed(2), 11), print(typed(3), 12, long), print(typed(4), 13), print(typed(5), 5)];
+};
+
+const [WINDOW, TURNS] =
+  {
+    short: [40_000, () => crossing(30)],
+    long: [80_000, () => crossing(4_000)],
+    troubles: [80_000, () => troubles(shell, (file) => shell(`cat ${file}`))],
+    crowds: [40_000, () => crowds(print)],
+  }[process.argv[2]] ?? [];
 
 const config = (url) => `
 model = "scripted"
@@ -40,21 +48,22 @@ await live({
   name: "@openai/codex",
   program: "@openai/codex/bin/codex.js",
   settings: { window: WINDOW, max_output: 0 },
-  script: SCRIPT,
-  async turn({ path, place, base, typed, first }) {
+  script: new Script(TURNS?.() ?? []),
+  async turn({ path, place, base, typed, first, attach }) {
     const folder = join(place.home, ".codex");
     if (first) place.write(".codex/config.toml", config(base));
     const resume = first ? [] : ["resume", "--last"];
-    await place.run(process.execPath, [path, "exec", ...resume, "--skip-git-repo-check", typed], { CODEX_HOME: folder });
+    const options = ["--skip-git-repo-check", ...(attach ? ["--image", PICTURE, "--"] : [])];
+    await place.run(process.execPath, [path, "exec", ...resume, ...options, typed], { CODEX_HOME: folder });
   },
-  session: ({ place }) => place.transcript(".codex/sessions"),
+  session: ({ place, count }) => place.transcript(".codex/sessions", count),
   toItems({ input }) {
     // The first message is the system prompt, which a rollout has in its first line.
     return input.slice(1).flatMap((item) => {
       if (item.type === "function_call") return [["assistant", "", [[item.call_id, item.name, JSON.parse(item.arguments)]]]];
-      if (item.type === "function_call_output") return [["result", item.call_id, item.output]];
+      if (item.type === "function_call_output") return [["result", item.call_id, [item.output].flat().map(partText).join("")]];
       if (item.role === "assistant") return [["assistant", item.content.map((part) => part.text).join(""), []]];
-      return item.content.map((part) => ["user", part.text]);
+      return item.content.map((part) => ["user", partText(part)]);
     });
   },
 });

@@ -3,11 +3,12 @@
 //
 // Between the program and the model is `recompact record`. A live driver prints one line of JSON for the run, {"window", "max_output",
 // "session", "log"}: the settings that the program ran with, the transcript that it wrote, or null, and what `recompact record` wrote. Then
-// one line for each real request, in order: {"shared", "then", "summary", "said"}. Items are those of recordings.py, but each text of a user
-// message is one. `summary` says whether the request wants a summary, `said` is the answer as an item.
+// one line for each real request, in order: {"shared", "then", "summary", "failed", "said"}. Items are those of recordings.py, but each text
+// of a user message is one. `summary` says whether the request wants a summary, `failed` whether it got an error or half an answer, `said`
+// is the answer as an item.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,39 +17,38 @@ const SUMMARY = "The numbers were printed up to here. What is left: to print the
 
 const tokensOf = (text) => Math.ceil(Buffer.byteLength(text) / 4);
 
-/** What the model says: the turns of a user, each with a number of calls and a last text. */
+/** What the model says: the turns of a user, each with the answers of the model. */
 export class Script {
   /**
-   * `turns`: [{typed, calls, last}, …]; `call(n)`: the name and the input of the nth call; `wantsSummary(body)`: whether a request wants
-   * `summary`. Most programs offer no tools then.
+   * `turns`: [{typed, says, …}, …]; the rest of a turn is for the driver. `says`: [answer, …], where an answer is {text, calls} with
+   * calls as [[name, input], …], {status} for an error of HTTP, or {text, cut: true} for a stream that ends in the middle of the text.
+   * The last answer is given again if it is asked for. `wantsSummary(body)`: whether a request wants `summary`. Most programs offer no tools then.
    */
-  constructor(turns, call, { summary = SUMMARY, wantsSummary = ({ tools }) => !tools?.length } = {}) {
-    Object.assign(this, { turns, call, summary, wantsSummary, turn: -1, left: 0, calls: 0 });
+  constructor(turns, { summary = SUMMARY, wantsSummary = ({ tools }) => !tools?.length } = {}) {
+    Object.assign(this, { turns, summary, wantsSummary, turn: -1, left: [], calls: 0 });
   }
 
-  /** Begins the next turn, and returns what the user types; undefined at the end. */
+  /** Begins the next turn, and returns it; undefined at the end. */
   next() {
+    if (this.left.length > 1) throw new Error(`turn ${this.turn + 1}: answers were not asked for: ${JSON.stringify(this.left)}`);
     this.turn += 1;
-    this.left = this.turns[this.turn]?.calls;
-    return this.turns[this.turn]?.typed;
+    this.left = [...(this.turns[this.turn]?.says ?? [])];
+    return this.turns[this.turn];
   }
 
-  /** The answer as an item. */
+  /** The answer, with a text and calls with ids. */
   answer(body) {
-    if (this.wantsSummary(body)) return ["assistant", this.summary, []];
-    if (this.left === 0) return ["assistant", this.turns[this.turn].last, []];
-    this.left -= 1;
-    this.calls += 1;
-    return ["assistant", "", [[`call_${this.calls}`, ...this.call(this.calls)]]];
+    if (this.wantsSummary(body)) return { text: this.summary, calls: [] };
+    const { text = "", calls = [], ...rest } = this.left.length > 1 ? this.left.shift() : this.left[0];
+    return { text, calls: calls.map((call) => [`call_${(this.calls += 1)}`, ...call]), ...rest };
   }
 }
 
 /** Events of the Responses API. */
 function* responses(text, calls, input, output) {
-  const [[id, name, args]] = calls.length ? calls : [[]];
-  const item = calls.length
-    ? { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(args) }
-    : { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text }] };
+  const message = { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text }] };
+  const toItem = ([id, name, args]) => ({ type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(args) });
+  const items = [...(text || !calls.length ? [message] : []), ...calls.map(toItem)];
   const usage = {
     input_tokens: input,
     input_tokens_details: { cached_tokens: 0 },
@@ -57,7 +57,7 @@ function* responses(text, calls, input, output) {
     total_tokens: input + output,
   };
   yield { type: "response.created", response: { id: "resp_1" } };
-  yield { type: "response.output_item.done", output_index: 0, item };
+  for (const [output_index, item] of items.entries()) yield { type: "response.output_item.done", output_index, item };
   yield { type: "response.completed", response: { id: "resp_1", usage } };
 }
 
@@ -66,15 +66,20 @@ function* chat(text, calls, input, output) {
   const chunk = (choices, rest) => ({ id: "chat_1", object: "chat.completion.chunk", choices, ...rest });
   const toFunction = (name, args) => ({ name, arguments: JSON.stringify(args) });
   const called = calls.map(([id, name, args], index) => ({ index, id, type: "function", function: toFunction(name, args) }));
-  const delta = { role: "assistant", ...(calls.length ? { tool_calls: called } : { content: text }) };
+  const spoken = text || !calls.length ? { content: text } : {};
+  const delta = { role: "assistant", ...spoken, ...(calls.length ? { tool_calls: called } : {}) };
   yield chunk([{ index: 0, delta, finish_reason: null }]);
   yield chunk([{ index: 0, delta: {}, finish_reason: calls.length ? "tool_calls" : "stop" }]);
   yield chunk([], { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } });
 }
 
+/** The text of a part of a message; of a picture, what the test says of it. */
+export const partText = (part) =>
+  part.image_url ? `[picture of ${(part.image_url.url ?? part.image_url).split(",")[1].length} characters]` : (part.text ?? part);
+
 /** The items of a request for a chat completion, without the system prompt. */
 export function chatItems({ messages }) {
-  const text = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text).join(""));
+  const text = (content) => (typeof content === "string" ? content : (content ?? []).map(partText).join(""));
   const said = messages.filter(({ role }) => role !== "system" && role !== "developer");
   return said.map(({ role, content, tool_calls, tool_call_id }) => {
     if (role === "tool") return ["result", tool_call_id, text(content)];
@@ -86,7 +91,7 @@ export function chatItems({ messages }) {
 
 const DIALECTS = { "/v1/responses": responses, "/v1/chat/completions": chat };
 
-/** Starts the model. `requests` gets {body, summary, said} for each request. */
+/** Starts the model. `requests` gets {body, summary, failed, said} for each request. */
 export async function serve(script) {
   const requests = [];
   const server = createServer((request, response) => {
@@ -97,13 +102,21 @@ export async function serve(script) {
     request.on("end", () => {
       const raw = Buffer.concat(parts).toString();
       const body = JSON.parse(raw);
-      const said = script.answer(body);
-      const [tokens, output] = [tokensOf(raw), tokensOf(said[1]) + tokensOf(JSON.stringify(said[2]))];
-      requests.push({ body, summary: script.wantsSummary(body), said });
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const event of speak(said[1], said[2], tokens, output)) {
-        response.write(`event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`);
+      const { text, calls, status, cut } = script.answer(body);
+      const [tokens, output] = [tokensOf(raw), tokensOf(text) + tokensOf(JSON.stringify(calls))];
+      const failed = Boolean(status || cut);
+      requests.push({ body, summary: script.wantsSummary(body), failed, said: ["assistant", text, calls] });
+      if (status) {
+        const error = { message: "The scripted model fails.", type: "scripted", code: "scripted" };
+        return response.writeHead(status, { "content-type": "application/json", "retry-after": "0" }).end(JSON.stringify({ error }));
       }
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const lines = [...speak(text, calls, tokens, output)].map(
+        (event) => `event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`,
+      );
+      // The last event says that the answer is whole.
+      if (cut) return response.write(lines[0], () => response.destroy());
+      response.write(lines.join(""));
       response.end(speak === chat ? "data: [DONE]\n\n" : "");
     });
   });
@@ -138,12 +151,19 @@ async function record(model, log) {
   return { base, end };
 }
 
+/** Files in the working directory of each place, for turns that attach some. */
+export const [PICTURE, NOTES] = ["picture.png", "notes.txt"];
+
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /** A temporary folder with a home and a working directory of its own, and programs that run in it. */
 export class Place {
   constructor(model) {
     this.folder = mkdtempSync(join(tmpdir(), "recompact-live-"));
     [this.home, this.work] = ["home", "work"].map((name) => join(this.folder, name));
     [this.home, this.work].forEach((folder) => mkdirSync(folder));
+    writeFileSync(join(this.work, PICTURE), Buffer.from(PNG, "base64"));
+    writeFileSync(join(this.work, NOTES), "The numbers begin at 100.\nThey end at 500.\n");
     const xdg = ["CONFIG", "DATA", "CACHE", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(this.home, kind.toLowerCase())]);
     this.environment = {
       PATH: process.env.PATH,
@@ -165,12 +185,20 @@ export class Place {
     writeFileSync(path, text);
   }
 
-  /** The only transcript (*.jsonl) below a folder of the home. */
-  transcript(folder) {
+  /** The transcript (*.jsonl) that was written last below a folder of the home, of `count`: each fork writes one. */
+  transcript(folder, count) {
     const path = join(this.home, folder);
     const files = readdirSync(path, { recursive: true }).filter((file) => file.endsWith(".jsonl"));
+    if (files.length !== count) throw new Error(`${count} transcripts were expected: ${files}`);
+    const written = (file) => statSync(join(path, file)).mtimeMs;
+    return readFileSync(join(path, files.sort((one, other) => written(one) - written(other)).at(-1)), "utf8");
+  }
+
+  /** The id of the only session below a folder of the home, which the names of its transcripts say. */
+  session(folder, id) {
+    const files = readdirSync(join(this.home, folder), { recursive: true }).filter((file) => id.test(file));
     if (files.length !== 1) throw new Error(`one transcript was expected: ${files}`);
-    return readFileSync(join(path, files[0]), "utf8");
+    return files[0].match(id)[0];
   }
 
   /** Runs a program to its end, and returns what it printed. */
@@ -208,12 +236,12 @@ export function node(version) {
 function print(settings, requests, toItems) {
   console.log(JSON.stringify(settings));
   let before = [];
-  for (const { body, summary, said } of requests) {
+  for (const { body, summary, failed, said } of requests) {
     const items = toItems(body);
     const request = items.map((item) => JSON.stringify(item));
     let shared = 0;
     while (shared < Math.min(before.length, request.length) && before[shared] === request[shared]) shared += 1;
-    console.log(JSON.stringify({ shared, then: items.slice(shared), summary, said }));
+    console.log(JSON.stringify({ shared, then: items.slice(shared), summary, failed, said }));
     before = request;
   }
 }
@@ -230,11 +258,12 @@ export async function live({ name, program, settings, script, turn, session, toI
   const place = new Place(model);
   const recorder = await record(model, join(place.folder, "requests.jsonl"));
   try {
-    for (let typed = script.next(); typed !== undefined; typed = script.next()) {
-      await turn({ path, place, base: recorder.base, typed, first: script.turn === 0 });
+    for (let next = script.next(); next !== undefined; next = script.next()) {
+      await turn({ path, place, base: recorder.base, first: script.turn === 0, ...next });
     }
     const log = await recorder.end();
-    print({ ...settings, session: await session({ path, place }), log }, model.requests, toItems);
+    const count = 1 + script.turns.filter(({ fork }) => fork).length;
+    print({ ...settings, session: await session({ path, place, count }), log }, model.requests, toItems);
   } finally {
     model.server.close();
     model.server.closeAllConnections();

@@ -29,8 +29,19 @@ pub fn items(context: &Context, message: &ContextMessage) -> Vec<Value> {
                 let BlockKind::ToolResult(pair) = block.kind else { unreachable!("a group of results") };
                 json!(["result", context.conversation().pair(pair).id, block.text()])
             })),
-            _ => items.push(json!(["user", group.iter().map(|block| block.text()).collect::<String>()])),
+            _ => items.push(json!(["user", group.iter().map(|block| said(block)).collect::<String>()])),
         }
     }
     items
+}
+
+/// Returns the text of a block; of a picture, what `partText` in `scripted_model.mjs` says of it.
+fn said(block: &Block) -> String {
+    match block.kind {
+        BlockKind::Media => {
+            let data = block.wire()["source"]["data"].as_str().unwrap_or_else(|| panic!("a picture: {}", block.wire()));
+            format!("[picture of {} characters]", data.len())
+        }
+        _ => block.text().to_string(),
+    }
 }

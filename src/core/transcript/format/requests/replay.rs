@@ -92,7 +92,7 @@ impl Replay<'_> {
             self.timeline.settle();
             self.timeline.clear(pairs, Details::default());
         } else {
-            self.edit(&sent[..end]);
+            self.edit(&sent[..end], &sent[step.kept.min(end)..end], &before);
         }
         self.known.extend(sent[step.kept.min(end)..end].iter().map(|said| said.hash));
         (self.sent, self.context) = (sent, end);
@@ -134,9 +134,12 @@ impl Replay<'_> {
         ids.iter().map(|id| self.timeline.builder.pair(id).filter(|_| is_used_once(id))).collect()
     }
 
-    /// Adds an edit of the context: this is all that the request has.
-    fn edit(&mut self, sent: &[Said]) {
-        let answer = self.answer_in(sent);
+    /// Adds an edit of the context: this is all that the request has. `now` is where `before` was in the request before it.
+    fn edit(&mut self, sent: &[Said], now: &[Said], before: &[Said]) {
+        let count = |all: &[Said], hash| all.iter().filter(|said| said.hash == hash).count();
+        // A model may answer twice with the same words.
+        let is_again = |said: &Said| count(now, said.hash) > count(before, said.hash);
+        let answer = self.answer_in(sent, |said| !self.known.contains(&said.hash) || is_again(said));
         let new = match answer {
             Some(at) => {
                 self.answer(&sent[at]);
@@ -168,9 +171,9 @@ impl Replay<'_> {
 
     /// Returns where an edited context has the response of the request before. If the log does not have it, it is the last message of the
     /// model that is new, and comes after those that are known or has a call: else it may be the summary.
-    fn answer_in(&self, sent: &[Said]) -> Option<usize> {
+    fn answer_in(&self, sent: &[Said], is_new: impl Fn(&Said) -> bool) -> Option<usize> {
         let (_, response) = self.waiting.as_ref()?;
-        let is_response = |said: &Said| said.who == Who::Assistant && !self.known.contains(&said.hash);
+        let is_response = |said: &Said| said.who == Who::Assistant && is_new(said);
         if let Some(gist) = response.said.as_ref().map(Said::gist) {
             return sent.iter().rposition(|said| is_response(said) && said.gist() == gist);
         }

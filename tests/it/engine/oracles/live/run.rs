@@ -15,7 +15,7 @@ pub struct Run {
     pub session: Option<String>,
     /// What `recompact record` wrote.
     pub log: String,
-    /// The requests of the agent, without those for a summary.
+    /// The requests of the agent that were answered, without those for a summary.
     pub requests: Vec<Real>,
     /// What the summarizer is asked at each compaction. Some programs ask twice: then it is both requests together.
     pub asked: Vec<Real>,
@@ -58,6 +58,9 @@ impl Run {
         for line in lines {
             items.truncate(number(&line, "shared") as usize);
             items.extend_from_slice(line["then"].as_array().expect("items"));
+            if line["failed"] == true {
+                continue;
+            }
             let real = Real { items: items.clone(), said: line["said"].clone() };
             if line["summary"] != true {
                 if run.replies.len() < run.asked.len() {

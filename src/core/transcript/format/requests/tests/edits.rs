@@ -103,3 +103,18 @@ fn times_give_the_order() {
         assert_eq!(conversation.calls[1].time.zip(conversation.calls[0].time).map(|(a, b)| a > b), Some(true));
     }
 }
+
+#[test]
+fn an_answer_in_the_words_of_another_is_found_in_an_edited_context() {
+    let done = || assistant("Done.");
+    let log = [
+        vec![user("go (day 1)")],
+        vec![user("go (day 1)"), done(), user("more (day 1)")],
+        vec![user("go (day 1)"), done(), user("more"), done(), user("again (day 1)")],
+        vec![user("go (day 1)"), done(), user("more"), done(), user("again"), done(), user("thanks")],
+    ];
+    let log = log.map(|messages| json!({"messages": messages, "response": {"choices": [{"message": done()}]}}));
+    let reading = read_lines(&log);
+    let conversation = &reading.conversations[0];
+    assert_eq!((conversation.calls.len(), conversation.compactions.len(), reading.notes), (4, 2, vec![]));
+}
