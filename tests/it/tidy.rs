@@ -38,8 +38,11 @@ fn every_format_recognises_its_own_fixtures() {
         assert!(!files.is_empty(), "no fixtures in {}", folder.display());
         // The other files of a session that is a folder are read with its main file.
         for file in files.iter().filter(|file| !is_part(file)) {
-            let found = format::sniff(&fs::read(file).expect("a fixture")).map(|format| format.name);
-            assert_eq!(found, Some(format.name), "{}", file.display());
+            let bytes = fs::read(file).expect("a fixture");
+            for beginning in [bytes.as_slice(), bytes.get(..4_096).unwrap_or(&bytes)] {
+                let found = format::sniff(beginning).map(|format| format.name);
+                assert_eq!(found, Some(format.name), "{} bytes of {}", beginning.len(), file.display());
+            }
         }
     }
 }

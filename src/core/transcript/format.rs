@@ -13,6 +13,8 @@ mod copilot_cli;
 mod document;
 mod exit_code;
 mod folder;
+#[cfg(test)]
+mod foreign;
 mod gemini;
 mod gemini_cli;
 mod head;

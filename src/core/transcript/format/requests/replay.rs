@@ -146,7 +146,10 @@ impl Replay<'_> {
                 &sent[at + 1..]
             }
             None => {
-                self.lose();
+                match self.waiting.as_mut().and_then(|(_, response)| response.said.take()) {
+                    Some(said) => self.answer(&said),
+                    None => self.lose(),
+                }
                 let known = sent.iter().rposition(|said| said.who == Who::Assistant || self.known.contains(&said.hash));
                 &sent[known.map_or(0, |known| known + 1)..]
             }

@@ -69,11 +69,17 @@ pub struct Row {
     pub request: Option<String>,
 }
 
+/// Names of columns that are no log of usage: a vocabulary has its words beside those of a log, and punctuation.
+fn are_words(header: &[String]) -> bool {
+    header.iter().any(|name| !name.chars().any(char::is_alphanumeric))
+}
+
 /// Returns whether columns of these names are those of a log of usage, readable or not.
 pub fn are_usage(header: &[String]) -> bool {
     let names = Names::new(header);
     let input = [WITH_CACHED, WITHOUT_CACHED, INPUT, UNCLEAR];
-    [SESSION, TIME, OUTPUT].into_iter().all(|known| names.find(known).is_some())
+    !are_words(header)
+        && [SESSION, TIME, OUTPUT].into_iter().all(|known| names.find(known).is_some())
         && input.into_iter().any(|known| names.find(known).is_some())
 }
 
