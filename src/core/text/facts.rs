@@ -12,7 +12,7 @@
 //! | | a code (`E0382`), an issue (`#48`) | unchanged |
 //! | | `user@host`, `package@version`, `localhost:8080`, `10.0.0.7:8080`, three plain words with dots (`pool.idle.limit`) | unchanged |
 //! | hash | 7 to 40 hexadecimal digits, with at least one letter and one digit; a UUID | unchanged |
-//! | URL | `http://…`, `https://…`, without trailing punctuation | unchanged |
+//! | URL | `http://…`, `https://…`, without trailing punctuation; `](` ends it | unchanged |
 //! | line | 12 characters or more with two words, without a diff's sign or a search tool's location before it | trimmed |
 //! | quoted | 8 to 100 characters with a space, in `""`, `\"\"`, `''` or backticks | the inner text |
 //! | number | five digits or more, four that are neither a year nor round, or a dotted version | unchanged |

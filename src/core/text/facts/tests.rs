@@ -98,6 +98,7 @@ fn extraction_of_words_follows_the_rules() {
         // URLs: no path in them.
         ("(https://a.example/b_long/pool.rs?q=1).", "url https://a.example/b_long/pool.rs?q=1"),
         ("git+https://a.example/x 'http://b.example/'", "url https://a.example/x, url http://b.example/"),
+        ("[https://a.example/x](https://b.example/x[1])", "url https://a.example/x, url https://b.example/x[1"),
         ("http://${HOST} xhttp://a.example", ""),
         // Quoted strings: words in them are words.
         ("\"the pool_size is\" `no space`", "identifier pool_size, quoted the pool_size is, quoted no space"),

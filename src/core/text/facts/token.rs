@@ -189,6 +189,8 @@ pub fn parse_url(line: &str, start: usize, end: usize) -> Option<&str> {
         return None;
     }
     let ends = |(at, byte): (usize, &u8)| match byte {
+        // The text of a link ends: `[https://a.example](https://a.example)`.
+        b']' => bytes.get(host + at + 1) == Some(&b'('),
         0..=b' ' | 0x7F | b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'{' | b'}' | b'|' | b'^' => true,
         0xC0.. => bytes::is_separator(&bytes[host + at..]),
         _ => false,
