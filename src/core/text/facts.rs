@@ -15,7 +15,7 @@
 //! | URL | `http://…`, `https://…`, without trailing punctuation; `](` ends it | unchanged |
 //! | line | 12 characters or more with two words, without a diff's sign or a search tool's location before it | trimmed |
 //! | quoted | 8 to 100 characters with a space, in `""`, `\"\"`, `''` or backticks | the inner text |
-//! | number | five digits or more, four that are neither a year nor round, or a dotted version | unchanged |
+//! | number | five digits or more, or four that are no year; not round (`12000`); or a dotted version | unchanged |
 //!
 //! A text also shows, without stating them, what a longer fact in it contains: a path its folders (`src/net` in
 //! `src/net/pool.rs`), a URL and the name of a file the identifiers and hashes between their signs, a URL its `localhost:8080`, and a hash its short forms of 7

@@ -76,7 +76,7 @@ fn extraction_of_words_follows_the_rules() {
         // Identifiers: an underscore, a digit or camel case.
         ("a_long b_c maxIdle rev512 connection HTTPS ______", "identifier a_long, identifier maxIdle, identifier rev512"),
         ("pool::max_idle self.maxIdle->nextOne", "identifier max_idle, identifier maxIdle, identifier nextOne"),
-        ("größe_max 1_000_000 30000ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
+        ("größe_max 1_000_000 30500ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
         ("pool_size—maxIdle “in_quotes”", "identifier pool_size, identifier maxIdle, identifier in_quotes"),
         ("\"one\\nnext_line\\tnextWord\"", "identifier next_line, identifier nextWord"),
         (r"rg '\bmax_idle\b|\wnextWord'", "identifier max_idle, identifier nextWord"),
@@ -108,9 +108,9 @@ fn extraction_of_words_follows_the_rules() {
             "quoted the pool is, quoted it is full, quoted say \\\"the pool is\\\" and \\\"it is full\\\"",
         ),
         ("say 'the pool is' and don't 'it isn't full'", "quoted the pool is, quoted it isn't full"),
-        // Numbers; of four digits, neither years nor round ones.
+        // Numbers, no round ones; of four digits, no years either.
         ("12345 4711 v1.2.3 1.2 10.0.0.7.", "number 12345, number 4711, number v1.2.3, number 10.0.0.7"),
-        ("123 1999 2026 8000 1024 .github/workflows/", ""),
+        ("123 1999 2026 8000 1024 12000 1000000 12_000 .github/workflows/ 65536", "number 65536"),
         // Names on the stop list.
         ("README.md file_path max_output_tokens fontWeight /dev/null http://localhost 127.0.0.1", ""),
     ] {
@@ -142,22 +142,22 @@ fn line_facts_are_trimmed_without_diff_sign() {
 #[test]
 fn numbers_hashes_and_strings_have_anchors() {
     let pool = [key(FactKind::Path, "net/pool.rs"), key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "max_idle")];
-    assert_eq!(anchors("src/net/pool.rs: max_idle = 30000", "30000"), [pool[2], pool[1], pool[0]]);
-    assert_eq!(anchors("30000 is max_idle", "30000"), [pool[2]]);
+    assert_eq!(anchors("src/net/pool.rs: max_idle = 30500", "30500"), [pool[2], pool[1], pool[0]]);
+    assert_eq!(anchors("30500 is max_idle", "30500"), [pool[2]]);
     assert_eq!(anchors("pool.rs has \"a long text\"", "a long text"), [pool[1]]);
     assert_eq!(anchors("9d3b4c3 max_idle", "9d3b4c3"), [pool[2]]);
-    assert_eq!(anchors("max_idle\n30000", "30000"), [0; 0], "not on its line");
-    assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(39)), "30000"), [pool[2]]);
-    assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(40)), "30000"), [0; 0], "41 words away");
+    assert_eq!(anchors("max_idle\n30500", "30500"), [0; 0], "not on its line");
+    assert_eq!(anchors(&format!("max_idle{} 30500", " a".repeat(39)), "30500"), [pool[2]]);
+    assert_eq!(anchors(&format!("max_idle{} 30500", " a".repeat(40)), "30500"), [0; 0], "41 words away");
     let many: String = (0..20).map(|n| format!("name_{n} ")).collect();
-    assert_eq!(anchors(&format!("{many} 30000"), "30000").len(), MAX_ANCHORS);
+    assert_eq!(anchors(&format!("{many} 30500"), "30500").len(), MAX_ANCHORS);
 }
 
 #[test]
 fn tool_and_terminal_decorations_are_removed() {
-    let plain = "use net::max_idle; // 30000\n\n  see src/net/pool.rs and \"a long text\"";
-    let read = "     1→use net::max_idle; // 30000\n     2→\n    10\t  see src/net/pool.rs and \"a long text\"";
-    let coloured = "\x1b[1;32muse\x1b[0m net::max\x1b[4m_idle; // 30000\n\x1b]0;a title\x07\n  see \x1b]8;;http://a.example\x1b\\src/net/pool.rs\x1b(B and \"a long text\"";
+    let plain = "use net::max_idle; // 30500\n\n  see src/net/pool.rs and \"a long text\"";
+    let read = "     1→use net::max_idle; // 30500\n     2→\n    10\t  see src/net/pool.rs and \"a long text\"";
+    let coloured = "\x1b[1;32muse\x1b[0m net::max\x1b[4m_idle; // 30500\n\x1b]0;a title\x07\n  see \x1b]8;;http://a.example\x1b\\src/net/pool.rs\x1b(B and \"a long text\"";
     assert_eq!(set(plain), set(read));
     assert_eq!(set(plain), set(coloured));
     assert_eq!(

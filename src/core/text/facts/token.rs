@@ -136,7 +136,7 @@ pub fn may_be_simple(classes: u8) -> bool {
 /// Classifies a word of letters, digits and `_` as a number, a hash or an identifier.
 pub fn classify_simple(word: &str, classes: u8) -> Option<FactKind> {
     if classes == DIGIT {
-        return (word.len() >= 5 || is_telling(word)).then_some(FactKind::Number);
+        return is_telling(word).then_some(FactKind::Number);
     }
     if word.len() < 6 || classes & LETTER == 0 {
         return is_code(word, classes).then_some(FactKind::Identifier);
@@ -150,10 +150,12 @@ pub fn classify_simple(word: &str, classes: u8) -> Option<FactKind> {
     (is_name && is_long).then_some(FactKind::Identifier)
 }
 
-/// Whether a number has four digits and is neither a year nor round: no thousands, and no multiple of 256.
+/// Whether a number has four digits or more and is not round: no thousands. Of four digits, it is no year and no multiple of 256
+/// either.
 fn is_telling(word: &str) -> bool {
-    let is_round = || word.parse::<u32>().is_ok_and(|number| number % 1000 == 0 || number % 256 == 0);
-    word.len() == 4 && !word.starts_with("19") && !word.starts_with("20") && !is_round()
+    let is_power = || word.parse::<u32>().is_ok_and(|number| number % 256 == 0);
+    let is_usual = || word.starts_with("19") || word.starts_with("20") || is_power();
+    word.len() >= 4 && !word.ends_with("000") && !(word.len() == 4 && is_usual())
 }
 
 /// Whether a word of four or five characters is a code such as `E0382`: one to three capital letters, then digits.
