@@ -255,10 +255,11 @@ impl References {
 }
 
 impl Fact {
-    /// Whether a match with this fact's key counts as this fact. Kinds that need an anchor must be near one of the fact's anchors;
-    /// in a summary, hashes must be, too.
+    /// Whether a match with this fact's key counts as this fact. Kinds that need an anchor must be near one of the fact's anchors,
+    /// unless a longer fact shows them (`#11028` the number); in a summary, hashes must be, too.
     pub fn counts(&self, fact_match: &FactMatch, is_summary: bool) -> bool {
-        let needs_anchor = self.kind.needs_anchor() || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
+        let is_bound = fact_match.said && self.kind.needs_anchor();
+        let needs_anchor = is_bound || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
         !needs_anchor || self.shares_anchor(fact_match.anchors)
     }
 

@@ -86,12 +86,34 @@ pub fn address_of_url(url: &str) -> Option<&str> {
 
 /// Returns the number of an issue whose `#` is at `sign`: `#123`.
 pub fn parse_issue(line: &str, sign: usize) -> Option<&str> {
-    let bytes = line.as_bytes();
-    let digits = bytes[sign + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let stop = sign + 1 + digits;
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| bytes::has_class(*byte, WORD));
-    let is_apart = !is_word(sign.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(stop));
-    ((2..=6).contains(&digits) && is_apart).then(|| &line[sign..stop])
+    let number = digits_after(line, sign)?;
+    let is_apart = sign.checked_sub(1).is_none_or(|before| !bytes::has_word_at(line.as_bytes(), before));
+    ((2..=6).contains(&number.len()) && is_apart).then(|| &line[sign..=sign + number.len()])
+}
+
+/// Returns the number behind the `#` at `sign`, as far as it is a fact: `11028` of `#11028` and `pool#11028`.
+pub fn number_of_issue(line: &str, sign: usize) -> Option<&str> {
+    digits_after(line, sign).filter(|number| is_number(number))
+}
+
+/// Returns the digits behind a sign, up to the end of the word.
+fn digits_after(line: &str, sign: usize) -> Option<&str> {
+    let rest = &line[sign + 1..];
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (!bytes::has_word_at(rest.as_bytes(), digits)).then(|| &rest[..digits])
+}
+
+fn is_number(word: &str) -> bool {
+    token::classify_simple(word, bytes::classes_of(word)) == Some(FactKind::Number)
+}
+
+/// Folders whose files are issues, in the addresses of services.
+const ISSUES: [&str; 3] = ["issues", "pull", "pulls"];
+
+/// Returns the number of an issue in an address, as far as it is a fact: `11028` of `pull/11028#top`.
+pub fn issue_in_address(address: &str) -> Option<&str> {
+    let (_, number) = address.split('/').zip(address.split('/').skip(1)).find(|(folder, _)| ISSUES.contains(folder))?;
+    number.split(['#', '?']).next().filter(|number| is_number(number))
 }
 
 /// Returns the identifiers and hashes between the signs of a URL or of a file's name.

@@ -124,6 +124,7 @@ impl<'s> Scanner<'s> {
                     if let Some(issue) = compound::parse_issue(line, at) {
                         self.emit_anchor(FactKind::Identifier, issue);
                     }
+                    self.show_number(compound::number_of_issue(line, at));
                 }
                 // A quotation inside a quotation, as in programs and commands.
                 b'\\' if bytes.get(at + 1) == Some(&b'"') => {
@@ -153,6 +154,7 @@ impl<'s> Scanner<'s> {
                 self.emit(FactKind::Identifier, address, key(FactKind::Identifier, address), &[], false);
             }
             self.show_parts(url);
+            self.show_number(compound::issue_in_address(url));
             return offset_in(line, url) + url.len();
         }
         if next == Some(&b':')
@@ -161,6 +163,9 @@ impl<'s> Scanner<'s> {
             self.word_index += 1;
             self.emit_anchor(FactKind::Identifier, address);
             return start + address.len();
+        }
+        if run.classes & (DIGIT | SLASH) == DIGIT | SLASH {
+            self.show_number(compound::issue_in_address(text));
         }
         if run.classes & (DOT | SLASH) != 0 {
             let mut rest = text;
@@ -299,6 +304,13 @@ impl<'s> Scanner<'s> {
     fn show_parts(&mut self, text: &str) {
         for (kind, name) in compound::parts(text) {
             self.emit(kind, name, key(kind, name), &[], false);
+        }
+    }
+
+    /// Reports the number of an issue. Its sign or its folder says what it is, so it needs no anchor.
+    fn show_number(&mut self, number: Option<&str>) {
+        if let Some(number) = number {
+            self.emit(FactKind::Number, number, key(FactKind::Number, number), &[], false);
         }
     }
 

@@ -208,6 +208,22 @@ fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
 }
 
 #[test]
+fn an_issue_shows_its_number() {
+    let shown = |text: &str| {
+        let mut all = Vec::new();
+        in_text(text, &mut |seen| all.extend((seen.kind == FactKind::Number && !seen.said).then(|| seen.text.to_owned())));
+        all
+    };
+    for text in
+        ["#11028", "pool#11028", "see pull/11028, now", "https://a.example/me/pool/issues/11028#top", "me/pool/pulls/11028/files"]
+    {
+        assert_eq!(shown(text), ["11028"], "{text}");
+    }
+    // Three digits are no fact, and neither is what another folder has.
+    assert_eq!(shown("#480 pull/480 runs/11028 #11028x"), [""; 0]);
+}
+
+#[test]
 fn stop_list_entries_would_otherwise_be_facts() {
     let classes = bytes::classes_of;
     let is_fact = |kind, text: &str| match kind {
@@ -342,7 +358,8 @@ fn lawful(text: &str) {
         assert_eq!(seen.key, key(seen.kind, seen.text));
         assert!(seen.line as usize <= breaks && seen.text.len() <= seen.line_bytes as usize, "{seen:?}");
         assert!(seen.anchors.len() <= MAX_ANCHORS, "{seen:?}");
-        let may_be_shown = matches!(seen.kind, FactKind::File | FactKind::Path | FactKind::Hash | FactKind::Identifier);
+        let may_be_shown =
+            matches!(seen.kind, FactKind::File | FactKind::Path | FactKind::Hash | FactKind::Identifier | FactKind::Number);
         assert!(may_be_shown || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
         let may_be_bound = matches!(seen.kind, FactKind::Quoted | FactKind::Number | FactKind::Hash);
         assert!(may_be_bound || seen.anchors.is_empty(), "{seen:?}");
