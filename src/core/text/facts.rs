@@ -5,7 +5,7 @@
 //!
 //! | kind | rule | canonical form |
 //! |---|---|---|
-//! | path | two components or more, the last of three characters or more, not two plain words (`read/write`) and not a number and a word (`235/comments`); `\` is `/` | the last two components |
+//! | path | two components or more, the last of three characters or more, not plain words (`read/write`, `build/test/ship`; three with a folder such as `src` are a path) and not a number and a word (`235/comments`); `\` is `/` | the last two components |
 //! | file | a name with a known extension, alone or at the end of a path | unchanged |
 //! | identifier | six characters or more with `_`, a digit or camel case; `a::b` and `a.b` are split | unchanged |
 //! | | a name with two hyphens or more (12 characters), or one and a digit (6): `evict-idle-pool`, `pool-v2`; no phrase (`side-by-side`) | unchanged |

@@ -221,9 +221,10 @@ impl<'s> Scanner<'s> {
         {
             if path.is_numbered() {
                 self.word_index += 1;
-            } else if token::is_pair_of_words(run) {
+            } else if token::is_list_of_words(run) {
                 self.word_index += 1;
                 self.emit(FactKind::Path, path.canonical, key(FactKind::Path, path.canonical), &[], false);
+                self.show_folders(path);
             } else {
                 self.add_path(path);
             }
@@ -286,9 +287,7 @@ impl<'s> Scanner<'s> {
         self.word_index += 1;
         self.emit_anchor(FactKind::Path, path.canonical);
         self.show_parts(path.name);
-        for folder in path.folders() {
-            self.emit(FactKind::Path, folder, key(FactKind::Path, folder), &[], false);
-        }
+        self.show_folders(path);
         // Outside a path, these signs would split the name.
         if let Some(name) = path.name.rsplit(['@', '+', '~']).next().and_then(token::parse_file_name) {
             let (key, is_new) = self.files.add_in_path(name);
@@ -297,6 +296,12 @@ impl<'s> Scanner<'s> {
             }
             // The file name is an anchor too, because other texts may write the same file with another part of its path.
             self.line_anchors.add_anchor(self.word_index, key);
+        }
+    }
+
+    fn show_folders(&mut self, path: token::ParsedPath) {
+        for folder in path.folders() {
+            self.emit(FactKind::Path, folder, key(FactKind::Path, folder), &[], false);
         }
     }
 

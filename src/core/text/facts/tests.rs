@@ -49,7 +49,13 @@ fn extraction_of_words_follows_the_rules() {
         ("~/net/pool.rs ../net/pool.rs", "path net/pool.rs, path net/pool.rs"),
         ("+a/net/pool.rs", "path net/pool.rs"),
         ("-net/pool.rs", "path net/pool.rs"),
-        ("cd src/net/ and ./src/pool, read/write", "path src/net, path src/pool"),
+        ("cd src/net/ and ./src/pool, read/write", "path src/pool"),
+        // A list of words, unless one is a folder of sources or has a sign.
+        ("build/typecheck/test raw/gzip/brotli/ TODO/FIXME/HACK", ""),
+        (
+            "apps/net/trace net/idlePool/size net/pool_2/size /net/pool/size",
+            "path net/trace, path idlePool/size, path pool_2/size, path pool/size",
+        ),
         ("@scope/my-package+x", "path @scope/my-package+x"),
         ("net//pool.rs", "path net//pool.rs"),
         ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
@@ -200,6 +206,7 @@ fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
     assert_eq!(shown("./src/./net/pool/idle.rs"), ["net/pool"]);
     assert_eq!(shown("net/pool.rs"), [""; 0]);
     assert_eq!(shown("read/write"), ["read/write"]);
+    assert_eq!(shown("read/write/list/"), ["write/list", "read/write"]);
     assert_eq!(shown("./net/max_idle.9d3b4c3.rs"), ["max_idle", "9d3b4c3"]);
     assert_eq!(shown("https://a.example/evict-idle-pool?at=9d3b4c3&is=it"), ["evict-idle-pool", "9d3b4c3"]);
     assert_eq!(shown("http://localhost:8080/idle or https://10.0.0.7:443"), ["localhost:8080", "10.0.0.7:443"]);
@@ -406,7 +413,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_shows_what_its_folders_would_say(parts in prop::collection::vec(prop::sample::select(&["", ".", "..", "~", "ab", "net", "pool.rs", "1234", "x."][..]), 3..9)) {
+    fn a_path_shows_what_its_folders_would_say(parts in prop::collection::vec(prop::sample::select(&["", ".", "..", "~", "ab", "net2", "pool.rs", "1234", "x."][..]), 3..9)) {
         let shown = |text: &str, said: bool| {
             let mut all = BTreeSet::new();
             in_text(text, &mut |seen| all.extend((seen.kind == FactKind::Path && seen.said == said).then(|| seen.text.to_owned())));

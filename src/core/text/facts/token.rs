@@ -100,9 +100,20 @@ pub fn parse_path(run: &str) -> Option<ParsedPath<'_>> {
     }
 }
 
-/// Whether a run is two words of letters, as people write them: `read/write`. A folder may be one, too.
-pub fn is_pair_of_words(run: &str) -> bool {
-    run.split('/').count() == 2 && run.split('/').all(|word| !word.is_empty() && bytes::classes_of(word) & !LETTER == 0)
+/// Folders of sources: three words or more with one of them above the last are a path.
+const SOURCE_FOLDERS: [&str; 17] = [
+    "app", "apps", "assets", "bin", "cmd", "config", "crates", "docs", "internal", "lib", "packages", "pkg", "priv", "spec",
+    "src", "test", "tests",
+];
+
+/// Whether a run is a list of plain words, as people write them: `read/write`, `raw/gzip/brotli`. Two words may be a folder and its
+/// file, too; three with a folder of sources or camel case are no list.
+pub fn is_list_of_words(run: &str) -> bool {
+    let run = run.strip_suffix('/').unwrap_or(run);
+    let is_word = |word: &str| !word.is_empty() && bytes::classes_of(word) & !LETTER == 0;
+    let Some((above, last)) = run.rsplit_once('/').filter(|_| run.split('/').all(is_word)) else { return false };
+    let is_name = |word: &str| SOURCE_FOLDERS.contains(&word) || has_camel_case(word, bytes::classes_of(word));
+    !above.contains('/') || !(above.split('/').any(is_name) || has_camel_case(last, bytes::classes_of(last)))
 }
 
 /// Parses a piece of letters, digits, `_`, `-` and dots as a file name.
