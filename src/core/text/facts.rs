@@ -18,7 +18,7 @@
 //! | number | five digits or more, or four that are no year; not round (`12000`); or a dotted version | unchanged |
 //!
 //! A text also shows, without stating them, what a longer fact in it contains: a path its folders (`src/net` in
-//! `src/net/pool.rs`), a URL and the name of a file the identifiers and hashes between their signs, a URL its `localhost:8080`, and a hash its short forms of 7
+//! `src/net/pool.rs`), a URL and a path the identifiers and hashes between their signs, a URL its `localhost:8080`, and a hash its short forms of 7
 //! to 12 digits. An issue (`#11028`, `pull/11028`) shows its number. What is only shown needs no anchor.
 //!
 //! A word belongs to one fact only: a URL contains no path, and a path contains no identifier. Quoted strings and lines overlap

@@ -116,7 +116,7 @@ pub fn issue_in_address(address: &str) -> Option<&str> {
     number.split(['#', '?']).next().filter(|number| is_number(number))
 }
 
-/// Returns the identifiers and hashes between the signs of a URL or of a file's name.
+/// Returns the identifiers and hashes between the signs of a URL or of a path.
 pub fn parts(text: &str) -> impl Iterator<Item = (FactKind, &str)> {
     let is_sign = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
     text.split(is_sign).filter(|part| part.len() >= MIN_HYPHENATED[1]).filter_map(|part| {

@@ -225,6 +225,7 @@ impl<'s> Scanner<'s> {
                 self.word_index += 1;
                 self.emit(FactKind::Path, path.canonical, key(FactKind::Path, path.canonical), &[], false);
                 self.show_folders(path);
+                self.show_parts(path.whole);
             } else {
                 self.add_path(path);
             }
@@ -286,7 +287,7 @@ impl<'s> Scanner<'s> {
     fn add_path(&mut self, path: token::ParsedPath) {
         self.word_index += 1;
         self.emit_anchor(FactKind::Path, path.canonical);
-        self.show_parts(path.name);
+        self.show_parts(path.whole);
         self.show_folders(path);
         // Outside a path, these signs would split the name.
         if let Some(name) = path.name.rsplit(['@', '+', '~']).next().and_then(token::parse_file_name) {
@@ -305,7 +306,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Reports the identifiers and hashes that a URL or the name of a file shows.
+    /// Reports the identifiers and hashes that a URL or a path shows.
     fn show_parts(&mut self, text: &str) {
         for (kind, name) in compound::parts(text) {
             self.emit(kind, name, key(kind, name), &[], false);

@@ -207,6 +207,8 @@ fn a_path_shows_its_folders_and_a_hash_its_short_forms() {
     assert_eq!(shown("net/pool.rs"), [""; 0]);
     assert_eq!(shown("read/write"), ["read/write"]);
     assert_eq!(shown("read/write/list/"), ["write/list", "read/write"]);
+    assert_eq!(shown("tools/evict-idle-pool/dist"), ["evict-idle-pool", "tools/evict-idle-pool"]);
+    assert_eq!(shown("Pool/IdlePool"), ["Pool/IdlePool", "IdlePool"]);
     assert_eq!(shown("./net/max_idle.9d3b4c3.rs"), ["max_idle", "9d3b4c3"]);
     assert_eq!(shown("https://a.example/evict-idle-pool?at=9d3b4c3&is=it"), ["evict-idle-pool", "9d3b4c3"]);
     assert_eq!(shown("http://localhost:8080/idle or https://10.0.0.7:443"), ["localhost:8080", "10.0.0.7:443"]);

@@ -23,7 +23,7 @@ pub struct ParsedPath<'t> {
     /// The last component.
     pub name: &'t str,
     /// The path without the sign of a diff.
-    whole: &'t str,
+    pub whole: &'t str,
 }
 
 impl<'t> ParsedPath<'t> {
