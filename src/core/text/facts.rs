@@ -43,6 +43,7 @@ mod line;
 mod normalize;
 mod quotes;
 mod scanner;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod token;

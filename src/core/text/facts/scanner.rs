@@ -14,9 +14,6 @@ use super::{FactKind, FactMatch, compound, key, line, normalize, token};
 /// Characters of a quoted string that is a fact.
 const QUOTED_CHARS: std::ops::RangeInclusive<usize> = 8..=100;
 
-/// Lengths of the short forms of a hash.
-const SHORT_HASH: std::ops::RangeInclusive<usize> = 7..=12;
-
 /// The scanner of one block.
 pub struct Scanner<'s> {
     on_match: &'s mut dyn FnMut(FactMatch),
@@ -94,12 +91,7 @@ impl<'s> Scanner<'s> {
             let (text, anchors) = (&line[start..end], self.line_anchors.nearest(word));
             self.emit(kind, text, key(kind, text), anchors.keys(), true);
             if kind == FactKind::Hash {
-                // The hash shows its short forms.
-                for short in SHORT_HASH.filter(|length| *length < text.len()).map(|length| &text[..length]) {
-                    if token::classify_simple(short, bytes::classes_of(short)) == Some(kind) {
-                        self.emit(kind, short, key(kind, short), anchors.keys(), false);
-                    }
-                }
+                self.show_short_forms(text, anchors.keys());
             }
         }
         self.line_anchors.clear();
@@ -300,26 +292,6 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    fn show_folders(&mut self, path: token::ParsedPath) {
-        for folder in path.folders() {
-            self.emit(FactKind::Path, folder, key(FactKind::Path, folder), &[], false);
-        }
-    }
-
-    /// Reports the identifiers and hashes that a URL or a path shows.
-    fn show_parts(&mut self, text: &str) {
-        for (kind, name) in compound::parts(text) {
-            self.emit(kind, name, key(kind, name), &[], false);
-        }
-    }
-
-    /// Reports the number of an issue. Its sign or its folder says what it is, so it needs no anchor.
-    fn show_number(&mut self, number: Option<&str>) {
-        if let Some(number) = number {
-            self.emit(FactKind::Number, number, key(FactKind::Number, number), &[], false);
-        }
-    }
-
     fn add_file(&mut self, name: &str) {
         self.word_index += 1;
         let key = key(FactKind::File, name);
@@ -353,7 +325,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    fn emit(&mut self, kind: FactKind, text: &str, key: u64, anchors: &[u64], said: bool) {
+    pub(super) fn emit(&mut self, kind: FactKind, text: &str, key: u64, anchors: &[u64], said: bool) {
         let (line, line_bytes, in_file) = (self.line, self.line_bytes, self.in_file);
         (self.on_match)(FactMatch { kind, text, key, line, line_bytes, anchors, said, in_file });
     }
