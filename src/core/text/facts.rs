@@ -10,7 +10,7 @@
 //! | identifier | six characters or more with `_`, a digit or camel case; `a::b` and `a.b` are split | unchanged |
 //! | | a name with two hyphens or more (12 characters), or one and a digit (6): `evict-idle-pool`, `pool-v2`; no phrase (`side-by-side`) | unchanged |
 //! | | a code (`E0382`), an issue (`#48`) | unchanged |
-//! | | `user@host`, `package@version`, `localhost:8080`, `10.0.0.7:8080`, three plain words with dots (`pool.idle.limit`) | unchanged |
+//! | | `user@host`, `package@version`, `localhost:8471` (no default port), `10.0.0.7:8080`, three plain words with dots (`pool.idle.limit`) | unchanged |
 //! | hash | 7 to 40 hexadecimal digits, with at least one letter and one digit; a UUID | unchanged |
 //! | URL | `http://…`, `https://…`, without trailing punctuation; `](` ends it | unchanged |
 //! | line | 12 characters or more with two words, without a diff's sign or a search tool's location before it | trimmed |
@@ -18,7 +18,7 @@
 //! | number | five digits or more, or four that are no year; not round (`12000`); or a dotted version | unchanged |
 //!
 //! A text also shows, without stating them, what a longer fact in it contains: a path its folders (`src/net` in
-//! `src/net/pool.rs`), a URL and a path the identifiers and hashes between their signs, a URL its `localhost:8080`, and a hash its short forms of 7
+//! `src/net/pool.rs`), a URL and a path the identifiers and hashes between their signs, a URL its `localhost:8471`, and a hash its short forms of 7
 //! to 12 digits. An issue (`#11028`, `pull/11028`) shows its number. What is only shown needs no anchor.
 //!
 //! A word belongs to one fact only: a URL contains no path, and a path contains no identifier. Quoted strings and lines overlap

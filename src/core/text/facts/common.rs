@@ -72,9 +72,23 @@ const STAND_INS: [&str; 26] = [
     "line", "notes", "output", "page", "plan", "sample", "temp", "test", "text", "tmp", "user",
 ];
 
-/// Whether a name is an example for any other: `test123`, `file1.txt`.
+/// The ports of development servers unless somebody sets another: Node.js and Rails, Angular, Flask, Vite, Django, and web servers.
+const DEFAULT_PORTS: [&str; 6] = ["3000", "4200", "5000", "5173", "8000", "8080"];
+
+/// Whether a host and port are this machine and a port that servers have by default: `localhost:8080`.
+fn is_default_address(address: &str) -> bool {
+    let own = |host| matches!(host, "localhost" | "127.0.0.1" | "0.0.0.0");
+    address.split_once(':').is_some_and(|(host, port)| own(host) && DEFAULT_PORTS.contains(&port))
+}
+
+/// Whether a name is an example for any other: `test123`, `file1.txt`, `http://localhost:8080`.
 pub fn is_stand_in(kind: FactKind, text: &str) -> bool {
     let stem = match kind {
+        FactKind::Url => {
+            let address = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+            return address.is_some_and(|address| is_default_address(address.trim_end_matches('/')));
+        }
+        FactKind::Identifier if is_default_address(text) => return true,
         FactKind::Identifier if text.ends_with(|c: char| c.is_ascii_digit()) => text,
         FactKind::File => text.split('.').next().unwrap_or_default(),
         _ => return false,

@@ -97,7 +97,10 @@ fn extraction_of_words_follows_the_rules() {
         ("pool.idle.limit pool.limit pool.idle.limit()", "identifier pool.idle.limit"),
         ("me@host.example @me a@b left-pad@1.3.0.", "identifier me@host.example, identifier left-pad@1.3.0"),
         ("Claude <noreply@anthropic.com> or <xxxxxxx@anthropic.com>", ""),
-        ("localhost:8080 10.0.0.7:80, host:80 localhost:80x", "identifier localhost:8080, identifier 10.0.0.7:80"),
+        ("localhost:8471 10.0.0.7:80, host:80 localhost:80x", "identifier localhost:8471, identifier 10.0.0.7:80"),
+        // The default ports of this machine.
+        ("localhost:8080 http://127.0.0.1:3000 http://localhost:5173/ 10.0.0.7:8080", "identifier 10.0.0.7:8080"),
+        ("http://localhost:8080/idle", "url http://localhost:8080/idle"),
         // Hashes.
         ("9d3b4c3 9d3b4c deadbeef 9d3b4c3x", "hash 9d3b4c3"),
         ("1f0c-2 1f0c2d3e-4b5a-4c6d-8e7f-9a0b1c2d3e4f", "hash 1f0c2d3e-4b5a-4c6d-8e7f-9a0b1c2d3e4f"),
