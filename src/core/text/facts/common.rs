@@ -47,6 +47,12 @@ const FILES: &[&str] = &[
     "app.py",
     "config.json",
     "settings.json",
+    "metadata.json",
+    "result.json",
+    "results.json",
+    "summary.json",
+    "pre-commit-config.yaml",
+    "conftest.py",
     "__init__.py",
     "Node.js",
     "node.js",
@@ -57,7 +63,8 @@ const FILES: &[&str] = &[
     "req.json",
 ];
 
-const PATHS: &[&str] = &["dev/null", "bin/bash", "bin/env", "usr/bin", "usr/local", "local/bin", ".github/workflows"];
+const PATHS: &[&str] =
+    &["dev/null", "bin/bash", "bin/env", "usr/bin", "usr/local", "local/bin", ".github/workflows", "tests/conftest.py"];
 
 const URLS: &[&str] = &["http://localhost", "https://localhost", "http://127.0.0.1", "https://github.com", "https://example.com"];
 

@@ -121,7 +121,10 @@ fn extraction_of_words_follows_the_rules() {
         ("12345 4711 v1.2.3 1.2 10.0.0.7.", "number 12345, number 4711, number v1.2.3, number 10.0.0.7"),
         ("123 1999 2026 8000 1024 12000 1000000 12_000 .github/workflows/ 65536", "number 65536"),
         // Names on the stop list.
-        ("README.md file_path max_output_tokens fontWeight /dev/null http://localhost 127.0.0.1", ""),
+        (
+            "README.md Co-Authored-By prepare-commit-msg result.json SendMessage file_path max_output_tokens fontWeight /dev/null http://localhost 127.0.0.1",
+            "",
+        ),
     ] {
         assert_eq!(words(text), facts, "{text:?}");
     }
@@ -241,7 +244,8 @@ fn stop_list_entries_would_otherwise_be_facts() {
     let is_fact = |kind, text: &str| match kind {
         FactKind::Identifier | FactKind::Number => {
             let simple = token::classify_simple(text, classes(text)).or(token::parse_version(text).map(|_| kind)) == Some(kind);
-            simple || compound::parse_address(text).is_some()
+            let hyphenated = compound::parse_hyphenated(text, classes(text)) == Some((kind, text));
+            simple || hyphenated || compound::parse_address(text).is_some()
         }
         FactKind::File => token::parse_file_name(text) == Some(text),
         FactKind::Path => token::parse_path(text).is_some_and(|path| path.canonical == text),
