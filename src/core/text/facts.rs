@@ -19,7 +19,8 @@
 //!
 //! A text also shows, without stating them, what a longer fact in it contains: a path its folders (`src/net` in
 //! `src/net/pool.rs`), a URL and a path the identifiers and hashes between their signs, a URL its `localhost:8471`, and a hash its short forms of 7
-//! to 12 digits. An issue (`#11028`, `pull/11028`) shows its number. What is only shown needs no anchor.
+//! to 12 digits. An issue (`#11028`, `pull/11028`) shows its number, and a short string of a tool's input
+//! itself as a quotation. What is only shown needs no anchor.
 //!
 //! A word belongs to one fact only: a URL contains no path, and a path contains no identifier. Quoted strings and lines overlap
 //! the words in them. Escape sequences and line numbers of file readers are removed first, and text is normalised to NFC (one way
@@ -114,7 +115,7 @@ pub struct FactMatch<'t> {
     /// for other kinds.
     pub anchors: &'t [u64],
     /// Whether the text states the fact itself. False for a file name at the end of a path, a folder in a path, a part of a URL or
-    /// of a file's name, the number of an issue, and the short form of a hash. False for lines, except those the
+    /// of a file's name, the number of an issue, a whole input, and the short form of a hash. False for lines, except those the
     /// agent quotes: the text an edit searches for, context lines of a patch, a fenced or quoted part of its answer.
     pub said: bool,
     /// Whether the match is in text that the file which a tool writes must already contain: the text an edit searches for, or a

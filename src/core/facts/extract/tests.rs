@@ -26,6 +26,28 @@ fn edit_inputs_count_as_quotes_of_the_searched_text() {
 }
 
 #[test]
+fn a_short_input_shows_itself_as_a_quotation() {
+    let quoted = |input: Value| {
+        let mut all = Vec::new();
+        let wire = json!({"type": "tool_use", "id": "t", "name": "Bash", "input": input});
+        in_block(&block(BlockKind::ToolUse(PairId(0)), Origin::Agent, wire), &mut |seen| {
+            all.extend((seen.kind == FactKind::Quoted).then(|| (seen.text.to_owned(), seen.said)));
+        });
+        all
+    };
+    assert_eq!(quoted(json!({"command": "pool run idle"})), [("pool run idle".to_owned(), false)]);
+    // Too short, no space, two lines, and a text that an edit searches for.
+    for input in [
+        json!({"a": "pool x"}),
+        json!({"a": "pool-run-idle"}),
+        json!({"a": "pool run\nidle"}),
+        json!({"old_string": "pool run idle"}),
+    ] {
+        assert_eq!(quoted(input.clone()), [], "{input}");
+    }
+}
+
+#[test]
 fn patches_count_as_quotes_of_kept_and_removed_lines() {
     let patch = "*** Begin Patch\n*** Add File: src/new.rs\n no hunk of a patch yet\n*** Update File: src/pool.rs\n@@ fn idle() of the pool\n context of the change here\n-what was there before it\n+what is there after it\n--- not a line of the file\n*** End Patch";
     let wire = json!({"input": {"command": ["apply_patch", patch]}});

@@ -7,10 +7,21 @@ use memchr::memmem;
 /// Keys of tool inputs, in several harnesses, whose text must already be in the file.
 const SEARCH_KEYS: [&str; 6] = ["old_string", "old_str", "oldText", "old_text", "search", "old"];
 
+/// Characters of a quoted string that is a fact.
+const QUOTED_CHARS: std::ops::RangeInclusive<usize> = 8..=100;
+
+/// Whether a text of one line is a fact if it is quoted.
+pub fn is_quotation(text: &str) -> bool {
+    let may_be = text.len() >= *QUOTED_CHARS.start() && text.len() <= 4 * QUOTED_CHARS.end();
+    may_be && text.contains(' ') && QUOTED_CHARS.contains(&text.chars().count())
+}
+
 /// Decides which lines of one text are quoted; the text is read line by line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuoteDetector {
     None,
+    /// No line is quoted; a short text is a quotation as a whole, for it has no quotation marks: a command.
+    Input,
     All,
     /// Lines that a patch keeps or removes are quoted; its headers are not.
     Patch {
@@ -37,7 +48,7 @@ impl QuoteDetector {
         {
             Self::Patch { in_hunk: false }
         } else {
-            Self::None
+            Self::Input
         }
     }
 
@@ -49,7 +60,7 @@ impl QuoteDetector {
     /// Returns the next line without its `> `, and whether it is quoted.
     pub fn next_line<'l>(&mut self, line: &'l str) -> (&'l str, bool) {
         match self {
-            Self::None => (line, false),
+            Self::None | Self::Input => (line, false),
             Self::All => (line, true),
             Self::Patch { in_hunk } => {
                 if line.starts_with("@@") || line.starts_with("*** Update File:") {

@@ -9,10 +9,7 @@ use super::bytes::{self, ByteRun, DIGIT, DOT, JOINT, SLASH};
 use super::common::{is_common, is_own_address, is_stand_in};
 use super::file_names::FileNames;
 use super::quotes::QuoteDetector;
-use super::{FactKind, FactMatch, compound, key, line, normalize, token};
-
-/// Characters of a quoted string that is a fact.
-const QUOTED_CHARS: std::ops::RangeInclusive<usize> = 8..=100;
+use super::{FactKind, FactMatch, compound, key, line, normalize, quotes, token};
 
 /// The scanner of one block.
 pub struct Scanner<'s> {
@@ -50,6 +47,10 @@ impl<'s> Scanner<'s> {
     /// Reads one more text of the block.
     pub fn text(&mut self, text: &str, mut quotes: QuoteDetector) {
         self.bytes += text.len();
+        if quotes == QuoteDetector::Input {
+            (self.line_bytes, self.in_file) = (text.len() as u32, false);
+            self.show_quotation(text);
+        }
         let (head, breaks, tail) = normalize::head_and_tail(text);
         self.scan_lines(head, &mut quotes);
         if !tail.is_empty() {
@@ -183,8 +184,7 @@ impl<'s> Scanner<'s> {
             return;
         };
         let inner = &line[start..sign.start];
-        let may_be = inner.len() >= *QUOTED_CHARS.start() && inner.len() <= 4 * QUOTED_CHARS.end();
-        if may_be && inner.contains(' ') && QUOTED_CHARS.contains(&inner.chars().count()) {
+        if quotes::is_quotation(inner) {
             self.line_anchors.pending.push(PendingFact { kind: FactKind::Quoted, start, end: sign.start, word });
         }
     }

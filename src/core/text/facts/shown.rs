@@ -1,7 +1,7 @@
 //! What a longer fact shows without stating it: the folders of a path, the names in it, the number of an issue, short hashes.
 
 use super::scanner::Scanner;
-use super::{FactKind, bytes, compound, key, token};
+use super::{FactKind, bytes, compound, key, quotes, token};
 
 /// Lengths of the short forms of a hash.
 const SHORT_HASH: std::ops::RangeInclusive<usize> = 7..=12;
@@ -25,6 +25,13 @@ impl Scanner<'_> {
     pub(super) fn show_number(&mut self, number: Option<&str>) {
         if let Some(number) = number {
             self.emit(FactKind::Number, number, key(FactKind::Number, number), &[], false);
+        }
+    }
+
+    /// Reports a whole text that would be a quotation if it had marks.
+    pub(super) fn show_quotation(&mut self, text: &str) {
+        if quotes::is_quotation(text) && !text.contains('\n') {
+            self.emit(FactKind::Quoted, text, key(FactKind::Quoted, text), &[], false);
         }
     }
 
