@@ -51,7 +51,7 @@ fn extraction_of_words_follows_the_rules() {
         ("-net/pool.rs", "path net/pool.rs"),
         ("cd src/net/ and ./src/pool, read/write", "path src/pool"),
         // A list of words, unless one is a folder of sources or has a sign.
-        ("build/typecheck/test raw/gzip/brotli/ TODO/FIXME/HACK", ""),
+        ("build/typecheck/test raw/gzip/brotli/ GET/PUT/HEAD", ""),
         (
             "apps/net/trace net/idlePool/size net/pool_2/size /net/pool/size",
             "path net/trace, path idlePool/size, path pool_2/size, path pool/size",
