@@ -22,7 +22,8 @@ export class Script {
   /**
    * `turns`: [{typed, says, …}, …]; the rest of a turn is for the driver. `says`: [answer, …], where an answer is {text, calls} with
    * calls as [[name, input], …], {status} for an error of HTTP, or {text, cut: true} for a stream that ends in the middle of the text.
-   * The last answer is given again if it is asked for. `wantsSummary(body)`: whether a request wants `summary`. Most programs offer no tools then.
+   * The last answer is given again if it is asked for. `wantsSummary(body)`: whether a request wants `summary`. Most programs offer no
+   * tools then.
    */
   constructor(turns, { summary = SUMMARY, wantsSummary = ({ tools }) => !tools?.length } = {}) {
     Object.assign(this, { turns, summary, wantsSummary, turn: -1, left: [], calls: 0 });

@@ -124,6 +124,11 @@ pub struct FactMatch<'t> {
 }
 
 impl<'t> FactMatch<'t> {
+    /// Whether the text states a fact that counts there: a quoted string or a number without an anchor does not.
+    pub fn counts_when_said(&self) -> bool {
+        self.said && (!self.kind.needs_anchor() || !self.anchors.is_empty())
+    }
+
     /// Returns the anchors if this kind counts only near one, else nothing.
     pub fn required_anchors(&self) -> &'t [u64] {
         if self.kind.needs_anchor() { self.anchors } else { &[] }

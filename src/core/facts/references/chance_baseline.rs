@@ -63,7 +63,7 @@ impl Placebo {
 /// conversations are compared on the keys that both samples cover.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeySample {
-    /// Pairs of a fact's key and an anchor's key, in order; 0 for facts that need no anchor.
+    /// Pairs of a fact's key and an anchor's key, in order; 0 for facts that count without one there.
     seen: Vec<(u64, u64)>,
     /// The sample has only keys below this one.
     limit: u64,
@@ -79,8 +79,7 @@ impl KeySample {
     /// Whether the conversation contains a fact, near one of `anchors` if there are any; `None` if the sample does not cover the key.
     fn contains(&self, key: u64, anchors: &[u64]) -> Option<bool> {
         let has = |anchor: u64| self.seen.binary_search(&(key, anchor)).is_ok();
-        let is_in_sample = || if anchors.is_empty() { has(0) } else { anchors.iter().any(|anchor| has(*anchor)) };
-        (key < self.limit).then(is_in_sample)
+        (key < self.limit).then(|| has(0) || anchors.iter().any(|anchor| has(*anchor)))
     }
 }
 
@@ -135,6 +134,8 @@ mod tests {
             [few.contains(7, &[]), few.contains(8, &[2, 5]), few.contains(8, &[5])],
             [Some(true), Some(true), Some(false)]
         );
+        // Where a longer fact shows it, it counts without an anchor.
+        assert_eq!(few.contains(7, &[5]), Some(true));
         let many = sample((0..20_000).rev().map(|key| (key * 2, &[][..])));
         assert_eq!(many.seen.len(), MAX_FACTS);
         assert_eq!(

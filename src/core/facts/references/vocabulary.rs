@@ -58,7 +58,7 @@ impl Vocabulary {
             let mut used: Vec<CandidateUse> = Vec::new();
             for id in &conversation.messages[call.response].blocks {
                 extract::in_block(conversation.block(*id), &mut |fact_match| {
-                    if fact_match.said && (!fact_match.kind.needs_anchor() || !fact_match.anchors.is_empty()) {
+                    if fact_match.counts_when_said() {
                         let (fact, anchors) = (self.intern(&fact_match), fact_match.required_anchors().into());
                         used.push(CandidateUse { fact, anchors, in_file: fact_match.in_file });
                     }
@@ -119,7 +119,9 @@ impl Vocabulary {
                 }
                 occurrences.blocks += 1;
                 let bytes = extract::in_block(block, &mut |fact_match| {
-                    occurrences.sample.insert(fact_match.key, fact_match.required_anchors());
+                    if !fact_match.said || fact_match.counts_when_said() {
+                        occurrences.sample.insert(fact_match.key, fact_match.required_anchors());
+                    }
                     let Some(tracked) = self.known.get(&fact_match.key).copied() else { return };
                     let fact = &mut self.facts[tracked as usize];
                     if fact.anchors.is_empty() && !fact_match.anchors.is_empty() {
