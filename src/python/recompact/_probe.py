@@ -76,7 +76,7 @@ def probe(
     >>> import recompact
     >>> plan = recompact.probe("fixtures/transcripts/codex", "lcc-s08", "openai:gpt-5.5", questions=20, dry_run=True)
     >>> [(row["of"], row["questions"]) for row in plan.rows]
-    [('lcc-s08', 14), ('full context', 2), ('no context', 14)]
+    [('lcc-s08', 13), ('full context', 2), ('no context', 13)]
 
     Raises `RecompactError` if the model gives no answer to a question; those that it gave are in the `cassette`, if there is one.
     """
