@@ -118,11 +118,3 @@ fn an_answer_in_the_words_of_another_is_found_in_an_edited_context() {
     let conversation = &reading.conversations[0];
     assert_eq!((conversation.calls.len(), conversation.compactions.len(), reading.notes), (4, 2, vec![]));
 }
-
-#[test]
-fn an_answer_that_the_log_has_and_a_summary_replaces_is_a_call() {
-    let log = [vec![user("go")], vec![user("So far: one."), user("more")]];
-    let log = log.map(|messages| json!({"messages": messages, "response": {"choices": [{"message": assistant("one")}]}}));
-    let reading = read_lines(&log);
-    assert_eq!((reading.conversations[0].calls.len(), reading.conversations.len(), reading.notes), (2, 1, vec![]));
-}
