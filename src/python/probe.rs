@@ -106,7 +106,7 @@ fn probe_by<S: Scorer<Results: crate::report::Document + Send + Sync>>(
     watch: Watch,
 ) -> PyResult<(Document, Skipped)> {
     let Policies(_, functions, trusts_files, skips) = policies;
-    let (models, address) = (asking.models(), asking.address(S::PURPOSE)?);
+    let (models, address) = (asking.models()?, asking.address(S::PURPOSE)?);
     let resources = PythonResources::new(&functions, trusts_files, skips)?;
     let functions = resources.functions();
     let calls = functions.calls();
@@ -157,7 +157,7 @@ fn probe_by<S: Scorer<Results: crate::report::Document + Send + Sync>>(
 }
 
 impl Asking {
-    fn models(&self) -> ModelArgs {
+    fn models(&self) -> PyResult<ModelArgs> {
         let mut models = ModelArgs::default();
         models.base_url.clone_from(&self.base_url);
         models.key_env.clone_from(&self.key_env);
@@ -170,8 +170,8 @@ impl Asking {
             Mode::Replay => CassetteMode::Replay,
             Mode::Record => CassetteMode::Record,
         };
-        (models.max_calls, models.max_cost) = (self.max_calls, self.max_cost);
-        models
+        models.max_calls = self.max_calls;
+        models.with_max_cost(self.max_cost).map_err(raise_message)
     }
 
     fn address(&self, purpose: Purpose) -> PyResult<Address> {

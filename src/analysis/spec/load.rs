@@ -129,7 +129,7 @@ impl StudySpec {
             return Err(SpecError::value("replicates", format!("`replicates` is a number from 1 to {MAX_REPLICATES}")));
         }
         if self.max_residual.is_nan() || self.max_residual < 0.0 {
-            return Err(SpecError::value("max_residual", "write a share, such as 0.15 for 15 %".to_owned()));
+            return Err(SpecError::value("max_residual", "max_residual: write a share, such as 0.15 for 15 %".to_owned()));
         }
         let error_in = |field: &'static str| move |what: ValueError| SpecError::value(field, format!("{field}: {what}"));
         self.read.known_format().map_err(error_in("format"))?;

@@ -50,7 +50,7 @@ pub struct ModelArgs {
     #[arg(help_heading = MODELS, long, value_name = "N")]
     pub max_calls: Option<u64>,
     /// Maximum cost in USD; calls that could exceed it are not made
-    #[arg(help_heading = MODELS, long, value_name = "USD")]
+    #[arg(help_heading = MODELS, long, value_name = "USD", value_parser = amount)]
     pub max_cost: Option<f64>,
     #[arg(skip)]
     limits: OnceLock<Arc<Limits>>,
@@ -59,6 +59,18 @@ pub struct ModelArgs {
 fn param(written: &str) -> Result<(String, Value), String> {
     let (field, value) = written.split_once('=').ok_or_else(|| format!("`{written}`: write FIELD=VALUE"))?;
     Ok((field.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))))
+}
+
+/// The form of a limit of costs.
+const AMOUNT: &str = "write an amount in USD, such as 2.50";
+
+fn amount(written: &str) -> Result<f64, String> {
+    written.parse().ok().and_then(checked_amount).ok_or_else(|| AMOUNT.to_owned())
+}
+
+/// Returns a limit of costs in USD. `nan` would be no limit.
+fn checked_amount(usd: f64) -> Option<f64> {
+    Some(usd).filter(|usd| *usd >= 0.0)
 }
 
 /// Creates models that share the cassette and the limits of one run.
@@ -94,6 +106,17 @@ impl ModelArgs {
     pub fn replaying(cassette: PathBuf) -> Self {
         let (cassette, cassette_mode) = (Some(cassette), CassetteMode::Replay);
         Self { cassette, cassette_mode, timeout: 1, retries: 0, concurrency: 1, ..Self::default() }
+    }
+
+    /// Sets the maximum cost in USD.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is negative or no number.
+    #[cfg(feature = "python")]
+    pub fn with_max_cost(self, usd: Option<f64>) -> Result<Self, String> {
+        let checked = |usd| checked_amount(usd).ok_or_else(|| format!("--max-cost: {AMOUNT}, not {usd}"));
+        Ok(Self { max_cost: usd.map(checked).transpose()?, ..self })
     }
 
     /// Adds the cassette to what the command reads.

@@ -105,6 +105,7 @@ pub fn friendly_serde_error(message: &str) -> String {
     let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
     let expected = match expected {
         "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",
+        "a nonzero usize" | "a nonzero u64" => "a whole number, 1 or more",
         "f64" => "a number",
         "a sequence" => "a list",
         other => other,

@@ -133,7 +133,7 @@ fn dry_run_forecasts_calls_and_makes_none() {
 
 #[test]
 fn invalid_model_options_are_refused_before_any_call() {
-    let refused: [(&[&str], &str); 8] = [
+    let refused: [(&[&str], &str); 9] = [
         (
             &["--summarizer", "openai:gpt-5.5"],
             "openai:gpt-5.5: no API key: OPENAI_API_KEY is not set; --base-url uses another server",
@@ -147,6 +147,7 @@ fn invalid_model_options_are_refused_before_any_call() {
         ),
         (&["--summarizer", "command:cat", "--param", "temperature"], "`temperature`: write FIELD=VALUE"),
         (&["--cassette-mode", "replay"], "--cassette <DIR>"),
+        (&["--summarizer", "command:cat", "--max-cost", "nan"], "write an amount in USD, such as 2.50"),
         (&["--summarizer", "command:cat", "--timeout", "0"], "0 is not in 1.."),
     ];
     for (arguments, said) in refused {

@@ -4,6 +4,7 @@ mod conversions;
 mod equal;
 mod exact_texts;
 mod hostile;
+mod in_place;
 mod permission;
 mod shape;
 
