@@ -4,18 +4,21 @@
 //! are in memory. Both run on the current thread pool of rayon.
 
 mod files;
+mod outcome;
 mod processed;
 mod read;
 mod request_files;
 mod selection;
+mod sub_agent_files;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::transcript::format::Reading;
 use crate::transcript::source::{Content, hash_of};
 
 pub use files::FileCorpus;
-use processed::ReadOutcome;
+pub use outcome::{Became, Done, Outcome, Outcomes};
 pub use processed::{Analysed, Processed, RunError};
 pub use read::{ReadSpec, format_by_name, in_bytes};
 pub use selection::{Selection, day, today};
@@ -62,16 +65,20 @@ pub trait Corpus: Sync {
 }
 
 /// Why a transcript is not in the results.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Unread {
+    /// There is no file at the path that the user named.
+    #[error("{0}")]
+    NotFound(String),
     /// It cannot be read, or the user named it and it is no transcript.
     #[error("{0}")]
     Failed(String),
     /// It was found in a folder, and is no transcript.
     #[error("{0}")]
     Skipped(String),
-    /// The run was stopped while it waited for the bytes.
-    #[error("the run was stopped while it waited for it")]
+    /// The run was stopped before it, or while it waited for the bytes.
+    #[error("the run was stopped before it was read")]
     Stopped,
     /// It holds an earlier request of the conversation in this file, with which it is read.
     #[error("it holds an earlier request of the conversation in {0}")]
@@ -134,10 +141,20 @@ pub fn for_each<T: Send>(
     saved: impl Fn(Source) -> Option<T> + Sync,
     work: impl Fn(Source, &Reading) -> T + Sync,
 ) -> Processed<T> {
+    Processed::new(outcomes(corpus, monitor, saved, work))
+}
+
+/// Like [`for_each`], but says what became of each transcript.
+pub fn outcomes<T: Send>(
+    corpus: &dyn Corpus,
+    monitor: &dyn Monitor,
+    saved: impl Fn(Source) -> Option<T> + Sync,
+    work: impl Fn(Source, &Reading) -> T + Sync,
+) -> Outcomes<T> {
     let names = corpus.names();
     let one = |at: usize| process(corpus, monitor, (at, names[at]), &saved, &mut |source, reading| work(source, reading));
-    let outcomes = (0..names.len()).into_par_iter().map(one).collect();
-    Processed::new(corpus, monitor, outcomes)
+    let read: Vec<Became<T>> = (0..names.len()).into_par_iter().map(one).collect();
+    Outcomes::new(corpus, monitor, read)
 }
 
 /// Like [`for_each`], but processes the transcripts one after another.
@@ -148,8 +165,8 @@ pub fn for_each_in_order<T>(
 ) -> Processed<T> {
     let names = corpus.names();
     let one = |at: usize| process(corpus, monitor, (at, names[at]), &|_| None, &mut |source, reading| work(source, reading));
-    let outcomes = (0..names.len()).map(one).collect();
-    Processed::new(corpus, monitor, outcomes)
+    let read: Vec<Became<T>> = (0..names.len()).map(one).collect();
+    Processed::new(Outcomes::new(corpus, monitor, read))
 }
 
 /// Reads the wanted transcripts again and runs `work` on them, several at a time, unless they have a saved result. Returns the
@@ -169,11 +186,11 @@ pub fn read_again<T: Send>(
     let one = |(at, name): (usize, &str)| match process(corpus, monitor, (at, name), &saved, &mut |source, reading| {
         work(source, reading)
     }) {
-        (ReadOutcome::Unread(Unread::Failed(why) | Unread::Skipped(why)), _) => {
+        Became::Done(done) => Ok(Some(done.result)),
+        Became::LeftOut(Unread::Failed(why) | Unread::Skipped(why) | Unread::NotFound(why)) => {
             Err(RunError::Input(vec![format!("{name}: {why} (it was read before)")]))
         }
-        (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left, result)
-        | (ReadOutcome::Unread(Unread::Unwanted | Unread::Joined(_) | Unread::Stopped), result) => Ok(result),
+        Became::LeftOut(Unread::Unwanted | Unread::Joined(_) | Unread::Stopped) => Ok(None),
     };
     let results: Vec<Option<T>> = names.into_par_iter().map(one).collect::<Result<_, RunError>>()?;
     let left = results.iter().filter(|result| result.is_none()).count();
@@ -187,28 +204,27 @@ fn process<T>(
     (at, name): (usize, &str),
     saved: &dyn Fn(Source) -> Option<T>,
     work: &mut dyn FnMut(Source, &mut Reading) -> T,
-) -> (ReadOutcome, Option<T>) {
+) -> Became<T> {
     if monitor.is_stopped() {
-        return (ReadOutcome::Left, None);
+        return Became::LeftOut(Unread::Stopped);
     }
-    let done = match corpus.content(at, &|| monitor.is_stopped()) {
-        Err(Unread::Stopped) => return (ReadOutcome::Left, None),
-        Err(why) => (ReadOutcome::Unread(why), None),
+    let became = match corpus.content(at, &|| monitor.is_stopped()) {
+        Err(Unread::Stopped) => return Became::LeftOut(Unread::Stopped),
+        Err(why) => Became::LeftOut(why),
         Ok(content) => {
             let source = Source { name, bytes: &content.bytes, monitor };
             match saved(source) {
-                Some(result) => (ReadOutcome::Saved, Some(result)),
+                Some(result) => Became::Done(Done::new(name, result, &[])),
                 None => match corpus.parse(at, &content) {
-                    Err(why) => (ReadOutcome::Unread(why), None),
+                    Err(why) => Became::LeftOut(why),
                     Ok(mut reading) => {
                         let result = work(source, &mut reading);
-                        // Only the notes are needed later.
-                        (ReadOutcome::Read(reading.notes), Some(result))
+                        Became::Done(Done::new(name, result, &reading.notes))
                     }
                 },
             }
         }
     };
     monitor.transcript_done(at);
-    done
+    became
 }

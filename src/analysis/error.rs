@@ -4,6 +4,7 @@ use super::audit::UnreadableFile;
 use super::corpus::RunError;
 use super::export::ExportError;
 use super::gate::BaselineError;
+use super::part::PartError;
 use super::resume::ResumeError;
 use super::spec::{ResourceError, SpecError};
 use super::study::CounterError;
@@ -37,6 +38,9 @@ pub enum Error {
     /// An earlier run cannot be continued.
     #[error(transparent)]
     Resume(#[from] ResumeError),
+    /// Parts of a study cannot be merged.
+    #[error(transparent)]
+    Part(#[from] PartError),
     /// A file that a user wrote is wrong: a policy, a price list, a suite.
     #[error(transparent)]
     File(#[from] FileError),

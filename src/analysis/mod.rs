@@ -4,7 +4,8 @@
 //!
 //! - [`corpus`]: the transcripts, and the loop over them;
 //! - [`spec`]: what to replay and how, as plain data; [`settings`]: the settings of layers as data;
-//! - [`study`]: many transcripts through many policies; [`resume`]: continues what was stopped;
+//! - [`study`]: many transcripts through many policies; [`resume`]: continues what was stopped; [`part`]: what one of
+//!   many machines replayed;
 //! - [`usual`]: what is replayed if no policy is named; [`mod@verdict`]: which of the replayed policies to ship; [`mod@changes`]: what changed between two results;
 //! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses; [`comparison`]: whether two policies send
 //!   the same requests;
@@ -27,6 +28,7 @@ pub mod idle;
 pub mod inspect;
 pub mod limits;
 pub mod missed;
+pub mod part;
 pub mod policy_check;
 pub mod probe;
 pub mod recommended;
@@ -43,4 +45,4 @@ pub mod usual;
 pub mod verdict;
 
 pub use error::Error;
-pub use run::{ReplayHooks, Replayed};
+pub use run::{ReplayHooks, ReplayOutcomes, Replayed};

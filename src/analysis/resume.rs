@@ -100,8 +100,8 @@ pub fn policies_hash(policies: &[Policy]) -> String {
 /// The result of a processed transcript, with what identifies the transcript.
 pub struct Checkpoint<P> {
     pub transcript: String,
-    hash: String,
-    round: String,
+    pub(super) hash: String,
+    pub(super) round: String,
     pub result: P,
 }
 

@@ -1,7 +1,7 @@
 //! Runs a study from its description: the shortest way from transcripts to results.
 
 use super::Error;
-use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Processed, RunError, Source};
+use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
 use super::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
 use super::study::{Observers, TranscriptResult};
@@ -17,8 +17,11 @@ pub struct ReplayHooks<'a> {
     pub observers: Option<&'a mut (dyn Observers + Send)>,
 }
 
-/// What became of each transcript of a replay.
+/// What became of the transcripts of a replay.
 pub type Replayed = Processed<Checkpoint<TranscriptResult>>;
+
+/// What became of each transcript of a replay.
+pub type ReplayOutcomes = Outcomes<Checkpoint<TranscriptResult>>;
 
 impl StudySpec {
     /// Replays a corpus. Policies and prices are read from the current folder, and no model is asked; [`StudySpec::load`] and
@@ -48,22 +51,31 @@ impl Loaded {
 
     /// Replays a corpus as [`Loaded::run`], and returns what became of each transcript.
     pub fn replay(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, hooks: ReplayHooks) -> Replayed {
-        let checkpoint = |source: Source, reading: &Reading, observers: Option<&mut dyn Observers>| {
-            let result = self.study.transcript(source.name, reading, observers);
-            source.replayed(reading, self.study.policies.len());
-            Checkpoint::new(source, ONE_ROUND, result)
+        let Some(observers) = hooks.observers else {
+            return Processed::new(self.outcomes(corpus, monitor, hooks.resumed));
         };
-        match hooks.observers {
-            Some(observers) => corpus::for_each_in_order(corpus, monitor, |source, reading| {
-                let done = checkpoint(source, reading, Some(&mut *observers));
-                observers.transcript_done(&done.result);
-                done
-            }),
-            None => {
-                let saved = |source: Source| hooks.resumed?.checkpoint(source, ONE_ROUND);
-                corpus::for_each(corpus, monitor, saved, |source, reading| checkpoint(source, reading, None))
-            }
-        }
+        corpus::for_each_in_order(corpus, monitor, |source, reading| {
+            let done = self.checkpoint(source, reading, Some(&mut *observers));
+            observers.transcript_done(&done.result);
+            done
+        })
+    }
+
+    /// Replays a corpus, for [`Loaded::part`]. Takes over the finished transcripts of an earlier run.
+    pub fn outcomes(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, resumed: Option<&Resumed>) -> ReplayOutcomes {
+        let saved = |source: Source| resumed?.checkpoint(source, ONE_ROUND);
+        corpus::outcomes(corpus, monitor, saved, |source, reading| self.checkpoint(source, reading, None))
+    }
+
+    fn checkpoint(
+        &self,
+        source: Source,
+        reading: &Reading,
+        observers: Option<&mut dyn Observers>,
+    ) -> Checkpoint<TranscriptResult> {
+        let result = self.study.transcript(source.name, reading, observers);
+        source.replayed(reading, self.study.policies.len());
+        Checkpoint::new(source, ONE_ROUND, result)
     }
 
     /// Returns the results of the replayed transcripts, and the errors of the others. If the run was stopped, the results hold what a

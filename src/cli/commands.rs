@@ -11,6 +11,7 @@ pub mod export_settings;
 pub mod guide;
 pub mod inspect;
 pub mod man;
+pub mod merge;
 pub mod policy;
 pub mod probe;
 #[cfg(feature = "models")]

@@ -34,6 +34,8 @@ pub enum Failure {
     #[error(transparent)]
     Sweep(#[from] recompact::analysis::sweep::SweepError),
     #[error(transparent)]
+    Part(#[from] recompact::analysis::part::PartError),
+    #[error(transparent)]
     Output(#[from] crate::cli::output::OutputError),
 }
 

@@ -1,7 +1,7 @@
 //! Transcript arguments of the commands: paths, format, strictness, parallelism; and the loop over transcripts.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
 use recompact::analysis::corpus::{
@@ -21,6 +21,7 @@ use crate::cli::interrupt;
 use crate::cli::monitor::{ReadMonitor, StepMonitor};
 use crate::cli::output;
 use crate::cli::progress::Progress;
+use crate::cli::saved_results;
 use crate::cli::session_folders;
 
 /// A single transcript of this size in bytes is read and replayed before a progress bar would help.
@@ -37,6 +38,11 @@ pub struct Transcripts {
     /// File, folder, glob pattern, or - (standard input) [default: where the agents here save sessions, and .transcripts]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Also read the files of this list, one path a line (- is standard input); those that are no transcripts are left out
+    #[arg(help_heading = READING, long, value_name = "FILE")]
+    paths_from: Option<PathBuf>,
+    #[arg(skip)]
+    listed: OnceLock<Vec<PathBuf>>,
     /// Read every file in this format instead of detecting it; in folders, leave out files of others
     #[arg(help_heading = READING, long, value_name = "NAME", value_parser = format_by_name)]
     format: Option<&'static Format>,
@@ -119,6 +125,8 @@ impl Transcripts {
         };
         Ok(Self {
             paths: paths.iter().map(PathBuf::from).collect(),
+            paths_from: None,
+            listed: OnceLock::new(),
             format: read.known_format()?,
             branches,
             strict: read.strict,
@@ -153,6 +161,22 @@ impl Transcripts {
         writes: &[Option<&Path>],
         work: impl FnOnce(&FileCorpus, &dyn Monitor) -> Processed<T> + Send,
     ) -> Result<Processed<T>, Failure> {
+        self.checked(self.read_once(writes, work)?)
+    }
+
+    /// Prints what was skipped. With `--strict` it is a failure.
+    pub fn checked<T>(&self, processed: Processed<T>) -> Result<Processed<T>, Failure> {
+        self.print_skipped(&processed);
+        Ok(if self.strict { processed.strict()? } else { processed })
+    }
+
+    /// Runs work that reads the transcripts once, on the thread pool, and shows its progress. Fails if a transcript is among the files to
+    /// be written.
+    pub fn read_once<T: Send>(
+        &self,
+        writes: &[Option<&Path>],
+        work: impl FnOnce(&FileCorpus, &dyn Monitor) -> T + Send,
+    ) -> Result<T, Failure> {
         let corpus = self.corpus()?;
         not_written_over(&corpus, writes)?;
         interrupt::listen(self.quiet);
@@ -160,10 +184,9 @@ impl Transcripts {
         let shown = !self.quiet && (corpus.inputs().len() > 1 || size > QUICK_BYTES || self.model_limits.is_some());
         let progress = Progress::new(size, shown, self.model_limits.clone());
         let monitor = ReadMonitor { corpus: &corpus, progress: &progress };
-        let processed = self.install(|| work(&corpus, &monitor))?;
+        let done = self.install(|| work(&corpus, &monitor))?;
         progress.finish_reading();
-        self.print_skipped(&processed);
-        Ok(if self.strict { processed.strict()? } else { processed })
+        Ok(done)
     }
 
     /// Runs work that reads the transcripts as often as it needs, on the thread pool. Problems with them were reported before.
@@ -199,10 +222,20 @@ impl Transcripts {
     pub fn corpus(&self) -> Result<FileCorpus, Failure> {
         let read = self.read_spec();
         let corpus = match &self.built_in[..] {
-            [] => FileCorpus::new(&self.base, &self.paths, &read),
+            [] => FileCorpus::listed(&self.base, &self.paths, self.listed()?, &read),
             inputs => FileCorpus::of(inputs.to_vec(), &read),
         };
         Ok(corpus?.only_files(self.only_files))
+    }
+
+    /// Returns the paths of the list. It is read once: it may be standard input.
+    fn listed(&self) -> Result<&[PathBuf], Failure> {
+        let Some(file) = self.paths_from.as_deref().filter(|_| self.listed.get().is_none()) else {
+            return Ok(self.listed.get().map_or(&[], Vec::as_slice));
+        };
+        let failed = |why: String| Failure::Usage(format!("--paths-from {}: {why}", file.display()));
+        let text = saved_results::text(file, "paths").map_err(failed)?;
+        Ok(self.listed.get_or_init(|| text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect()))
     }
 
     /// If no path was named, takes the folders in which harnesses save their sessions, and says so.
@@ -211,7 +244,7 @@ impl Transcripts {
     ///
     /// Fails if there is no such folder.
     pub fn or_sessions_here(&mut self) -> Result<(), Failure> {
-        if self.paths.is_empty() && self.built_in.is_empty() {
+        if self.paths.is_empty() && self.paths_from.is_none() && self.built_in.is_empty() {
             self.paths = session_folders::find()?;
             if !self.quiet {
                 let folders: Vec<String> = self.paths.iter().map(|folder| session_folders::shown(folder)).collect();
@@ -298,13 +331,7 @@ impl Transcripts {
     /// Returns how a run ends in which some transcripts could not be analysed and others were: that is success, and each of those left
     /// out is named on standard error. With `--strict` it is a failure.
     pub fn end(&self, end: Result<(), RunError>) -> Result<(), Failure> {
-        match end {
-            Err(RunError::Input(errors)) if !self.strict => {
-                errors.iter().for_each(|why| output::say(&format!("left out: {}", escape::terminal_lines(why))));
-                Ok(())
-            }
-            end => Ok(end?),
-        }
+        end_of(end, self.strict)
     }
 
     /// Prints skipped lines and files on standard error, and how many transcripts are left.
@@ -320,6 +347,17 @@ impl Transcripts {
         if !self.quiet && !processed.coverage.is_complete() {
             output::say(&format!("{} read", processed.coverage.line_were()));
         }
+    }
+}
+
+/// Returns how a run ends in which some transcripts could not be analysed, strict or not.
+pub fn end_of(end: Result<(), RunError>, strict: bool) -> Result<(), Failure> {
+    match end {
+        Err(RunError::Input(errors)) if !strict => {
+            errors.iter().for_each(|why| output::say(&format!("left out: {}", escape::terminal_lines(why))));
+            Ok(())
+        }
+        end => Ok(end?),
     }
 }
 

@@ -33,8 +33,8 @@ use std::ffi::OsString;
 use clap::{FromArgMatches, Parser, Subcommand};
 
 use commands::{
-    audit, catalog, check, completions, convert, demo, diff, export_settings, guide, inspect, man, policy, probe, replay, report,
-    show, sweep,
+    audit, catalog, check, completions, convert, demo, diff, export_settings, guide, inspect, man, merge, policy, probe, replay,
+    report, show, sweep,
 };
 use error::Failure;
 
@@ -85,6 +85,8 @@ enum Command {
     Show(Box<show::Show>),
     /// Say what changed between two saved results, by policy and session
     Diff(diff::Diff),
+    /// Make one study of parts that many machines replayed; the results are those of the whole study, to the byte
+    Merge(merge::Merge),
     /// Write transcripts in another form: Anthropic messages, OpenAI chat messages
     Convert(convert::Convert),
     /// Record what an agent asks models, by a proxy on this machine, as a log that every other command reads
@@ -161,6 +163,7 @@ impl Command {
             Self::Report(command) => command.run(),
             Self::Show(command) => command.run(),
             Self::Diff(command) => command.run(),
+            Self::Merge(command) => command.run(),
             Self::Convert(command) => command.run(),
             #[cfg(feature = "models")]
             Self::Record(command) => command.run(),

@@ -1,14 +1,14 @@
 //! Transcripts in files: named, found in folders, matched by patterns, on standard input, or a part of the program.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use rayon::prelude::*;
 
 use super::request_files::{Part, RequestFiles};
+use super::sub_agent_files::{self, SubAgentFiles};
 use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::conversation::{Conversation, Origin};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
@@ -31,6 +31,8 @@ pub struct FileCorpus {
     max_bytes: u64,
     selection: Selection,
     only_files: bool,
+    /// Whether older sessions were left out.
+    is_newest: bool,
     requests: RequestFiles,
 }
 
@@ -47,7 +49,16 @@ impl FileCorpus {
     ///
     /// Fails if the format does not exist, if a day is no day, or if no byte may be read.
     pub fn new(base: &Path, paths: &[PathBuf], read: &ReadSpec) -> Result<Self, ValueError> {
-        let (inputs, errors) = source::find(base, paths);
+        Self::listed(base, paths, &[], read)
+    }
+
+    /// The same with the files and folders of a list, which need not be transcripts.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Self::new`].
+    pub fn listed(base: &Path, paths: &[PathBuf], list: &[PathBuf], read: &ReadSpec) -> Result<Self, ValueError> {
+        let (inputs, errors) = source::find_listed(base, paths, list);
         Ok(Self { errors, ..Self::of(inputs, read)? })
     }
 
@@ -61,16 +72,16 @@ impl FileCorpus {
         if let Some(limit) = read.newest {
             keep_newest(&mut inputs, limit);
         }
-        let sub_agents = SubAgentFiles::among(&inputs);
         Ok(Self {
             inputs,
-            sub_agents,
+            sub_agents: SubAgentFiles::default(),
             errors: Vec::new(),
             format,
             branches: read.branches,
             max_bytes,
             selection,
             only_files: false,
+            is_newest: read.newest.is_some(),
             requests: RequestFiles::default(),
         })
     }
@@ -164,10 +175,10 @@ impl FileCorpus {
             Verdict::No => return failed(unknown_format(bytes, is_explicit)),
         };
         let mut reading = match self.part(at, format, bytes) {
-            Some(Part::Earlier(last)) => return Err(Unread::Joined(self.inputs[last].name.clone())),
+            Some(Part::Earlier(last)) => return Err(Unread::Joined(last)),
             Some(Part::Last(earlier)) => self.joined(&earlier, at, bytes),
             None => {
-                let own_files = self.sub_agents.of(&self.inputs[at]);
+                let own_files = self.sub_agents.of(self.inputs[at].path());
                 (format.read)(bytes, &ReadOptions { branches: self.branches, own_files })
             }
         };
@@ -206,19 +217,26 @@ impl FileCorpus {
             return None;
         }
         LoggedRequest::new(bytes)?;
-        let request = |other: usize| {
-            let content = if is_alone(&self.inputs[other]) { None } else { self.content(other, &|| false).ok() };
+        let request = |other: &Input| {
+            let content = if is_alone(other) { None } else { source::read(other, self.max_bytes).ok() };
             LoggedRequest::new(&content?.bytes)
         };
-        self.requests.part(&self.names(), at, request)
+        self.requests.part(&self.inputs[at], || self.files_beside(at), request)
+    }
+
+    /// Returns the files among which those of one conversation are. For one that was found it is its folder that says it, not the list of
+    /// transcripts: the conversation is the same whichever of its files a task has.
+    fn files_beside(&self, at: usize) -> Vec<Input> {
+        match &self.inputs[at] {
+            input if input.explicit || self.is_newest => self.inputs.clone(),
+            input => input.beside(),
+        }
     }
 
     /// Reads the requests of a conversation.
-    fn joined(&self, earlier: &[usize], at: usize, bytes: &[u8]) -> Reading {
-        let contents: Vec<(&str, Content)> = earlier
-            .iter()
-            .filter_map(|file| Some((self.inputs[*file].name.as_str(), self.content(*file, &|| false).ok()?)))
-            .collect();
+    fn joined(&self, earlier: &[Input], at: usize, bytes: &[u8]) -> Reading {
+        let contents: Vec<(&str, Content)> =
+            earlier.iter().filter_map(|file| Some((file.name.as_str(), source::read(file, self.max_bytes).ok()?))).collect();
         let files = contents.iter().map(|(name, content)| (*name, content.bytes.as_slice()));
         let mut reading = format::read_files(&files.chain([(self.inputs[at].name.as_str(), bytes)]).collect::<Vec<_>>());
         let others = plural(contents.len(), "other file");
@@ -249,35 +267,7 @@ fn session(input: &Input) -> String {
         return format!("{}#{}", input.path().display(), session.family);
     }
     let name = input.name.split_once("/subagents/").map_or(input.name.as_str(), |(session, _)| session);
-    stem(name).to_owned()
-}
-
-fn stem(name: &str) -> &str {
-    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
-    name.strip_suffix(".jsonl").unwrap_or(name)
-}
-
-/// The files of sub-agents, by their folder: that of their session, or in old versions the one in which the session itself is.
-struct SubAgentFiles(HashMap<String, Arc<HashSet<String>>>);
-
-impl SubAgentFiles {
-    fn among(inputs: &[Input]) -> Self {
-        let mut by_folder: HashMap<String, HashSet<String>> = HashMap::new();
-        for input in inputs {
-            let (folder, file) = input.name.rsplit_once('/').unwrap_or(("", &input.name));
-            if file.starts_with("agent-") {
-                by_folder.entry(folder.to_owned()).or_default().insert(stem(file).to_owned());
-            }
-        }
-        Self(by_folder.into_iter().map(|(folder, names)| (folder, Arc::new(names))).collect())
-    }
-
-    /// Returns the names of the sub-agents that may be of a session, by folder.
-    fn of(&self, session: &Input) -> Vec<Arc<HashSet<String>>> {
-        let folder = session.name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let own = format!("{}/subagents", stem(&session.name));
-        [folder, &own].into_iter().filter_map(|folder| self.0.get(folder)).cloned().collect()
-    }
+    sub_agent_files::stem(name).to_owned()
 }
 
 /// Whether a reading has a conversation. If every message was skipped, only text of the harness is left, and that is none.

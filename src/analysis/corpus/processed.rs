@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Corpus, Monitor, Unread};
+use super::Unread;
+use super::outcome::{Became, Done, Outcomes};
 use crate::results::saved::{Coverage, LeftOut};
-use crate::transcript::format::{Level, Note};
 use crate::util::text::{in_one_line, plural};
 
 /// The result of processing all transcripts.
@@ -49,51 +49,38 @@ pub enum RunError {
     Stopped { done: usize, transcripts: usize },
 }
 
-/// The result of reading one transcript.
-pub(super) enum ReadOutcome {
-    /// It was read, with these notes.
-    Read(Vec<Note>),
-    /// Its result was saved by an earlier run.
-    Saved,
-    /// Not begun, because the run was stopped.
-    Left,
-    Unread(Unread),
-}
-
 impl<T> Processed<T> {
-    pub(super) fn new(corpus: &dyn Corpus, monitor: &dyn Monitor, outcomes: Vec<(ReadOutcome, Option<T>)>) -> Self {
-        let names = corpus.names();
+    /// Sums up what became of the transcripts.
+    pub fn new(outcomes: Outcomes<T>) -> Self {
         let mut processed = Self {
             results: Vec::new(),
-            coverage: Coverage { found: names.len(), left_out: Vec::new() },
+            coverage: Coverage { found: outcomes.of.len(), left_out: Vec::new() },
             left: 0,
             unwanted: 0,
             skipped_lines: Vec::new(),
             skipped_files: Vec::new(),
             errors: Vec::new(),
-            is_stopped: monitor.is_stopped(),
+            is_stopped: outcomes.is_stopped,
         };
-        for (path, why) in corpus.not_found() {
-            processed.coverage.found += 1;
-            processed.fail(&path, why);
-        }
-        for (name, (outcome, result)) in names.into_iter().zip(outcomes) {
-            processed.results.extend(result);
-            match outcome {
-                ReadOutcome::Read(notes) => {
-                    let skipped = notes.iter().filter(|note| note.level == Level::Skipped);
-                    let line = |note: &Note| format!("{name}:{}: {}", note.line.unwrap_or(1), note.what);
-                    processed.skipped_lines.extend(skipped.map(line));
+        for outcome in outcomes.of {
+            let name = outcome.transcript.as_str();
+            let why = match outcome.became {
+                Became::Done(Done { result, skipped_lines }) => {
+                    processed.results.push(result);
+                    processed.skipped_lines.extend(skipped_lines);
+                    continue;
                 }
-                ReadOutcome::Saved => {}
-                ReadOutcome::Left | ReadOutcome::Unread(Unread::Stopped) => processed.left += 1,
-                ReadOutcome::Unread(Unread::Unwanted) => {
+                Became::LeftOut(why) => why,
+            };
+            match why {
+                Unread::Stopped => processed.left += 1,
+                Unread::Unwanted => {
                     processed.coverage.found -= 1;
                     processed.unwanted += 1;
                 }
-                ReadOutcome::Unread(Unread::Joined(_)) => processed.coverage.found -= 1,
-                ReadOutcome::Unread(Unread::Failed(why)) => processed.fail(name, why),
-                ReadOutcome::Unread(Unread::Skipped(why)) => {
+                Unread::Joined(_) => processed.coverage.found -= 1,
+                Unread::Failed(why) | Unread::NotFound(why) => processed.fail(name, why),
+                Unread::Skipped(why) => {
                     processed.skipped_files.push(format!("{name}: {why}"));
                     processed.coverage.leave_out(name, why);
                 }

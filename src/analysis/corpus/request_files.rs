@@ -4,32 +4,39 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::transcript::format::LoggedRequest;
+use crate::transcript::source::Input;
 
 /// The part of a file in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The file at this index has a later request that repeats this one.
-    Earlier(usize),
-    /// The last request; the files at these indices hold the earlier ones, in order.
-    Last(Vec<usize>),
+    /// The file of this name has a later request that repeats this one.
+    Earlier(String),
+    /// The last request; these files hold the earlier ones, in order.
+    Last(Vec<Input>),
 }
 
-type Parts = Arc<HashMap<usize, Part>>;
+type Parts = Arc<HashMap<String, Part>>;
 
-/// The parts of the files of each folder, found when the first of them is read.
+/// The parts of the files of each folder, by name, found when the first of them is read.
 #[derive(Default)]
 pub(super) struct RequestFiles(Mutex<HashMap<String, Parts>>);
 
 impl RequestFiles {
-    /// Returns the part of a file; `None` if it is alone. `read` returns the request of another file.
-    pub(super) fn part(&self, names: &[&str], at: usize, read: impl Fn(usize) -> Option<LoggedRequest>) -> Option<Part> {
-        let folder = folder(names[at]);
+    /// Returns the part of a file; `None` if it is alone. `files` are those among which the others are, and `read` returns the request
+    /// of one.
+    pub(super) fn part(
+        &self,
+        input: &Input,
+        files: impl FnOnce() -> Vec<Input>,
+        read: impl Fn(&Input) -> Option<LoggedRequest>,
+    ) -> Option<Part> {
+        let folder = folder(&input.name);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = known.entry(folder.to_owned()).or_insert_with(|| {
-            let files = (0..names.len()).filter(|other| self::folder(names[*other]) == folder);
-            Arc::new(parts(files.filter_map(|other| Some((other, read(other)?))).collect()))
+            let files = files().into_iter().filter(|other| self::folder(&other.name) == folder);
+            Arc::new(parts(files.filter_map(|other| read(&other).map(|request| (other, request))).collect()))
         });
-        parts.get(&at).cloned()
+        parts.get(&input.name).cloned()
     }
 }
 
@@ -38,21 +45,21 @@ fn folder(name: &str) -> &str {
 }
 
 /// Finds the last request of each file's conversation: the longest one that repeats its messages and, if several do, its response.
-fn parts(mut requests: Vec<(usize, LoggedRequest)>) -> HashMap<usize, Part> {
+fn parts(mut requests: Vec<(Input, LoggedRequest)>) -> HashMap<String, Part> {
     // Stable: of two equal requests, the later file counts.
     requests.sort_by_key(|(_, request)| request.messages());
-    let mut parts: HashMap<usize, Part> = HashMap::new();
-    let mut earlier: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (n, (at, request)) in requests.iter().enumerate() {
+    let mut parts: HashMap<String, Part> = HashMap::new();
+    let mut earlier: HashMap<&str, Vec<Input>> = HashMap::new();
+    for (n, (file, request)) in requests.iter().enumerate() {
         let repeats: Vec<_> = requests[n + 1..].iter().filter(|(_, later)| later.repeats(request)).collect();
         let answers = repeats.iter().rev().find(|(_, later)| later.answers(request));
         if let Some((last, _)) = answers.or(repeats.last()) {
-            parts.insert(*at, Part::Earlier(*last));
-            earlier.entry(*last).or_default().push(*at);
+            parts.insert(file.name.clone(), Part::Earlier(last.name.clone()));
+            earlier.entry(&last.name).or_default().push(file.clone());
         }
     }
-    let lasts = earlier.into_iter().filter(|(last, _)| !parts.contains_key(last)).collect::<Vec<_>>();
-    parts.extend(lasts.into_iter().map(|(last, files)| (last, Part::Last(files))));
+    let lasts = earlier.into_iter().filter(|(last, _)| !parts.contains_key(*last)).collect::<Vec<_>>();
+    parts.extend(lasts.into_iter().map(|(last, files)| (last.to_owned(), Part::Last(files))));
     parts
 }
 
@@ -71,34 +78,51 @@ mod tests {
         LoggedRequest::new(file.to_string().as_bytes()).expect("a request")
     }
 
+    fn file(name: &str) -> Input {
+        Input::built_in(name.to_owned(), &[])
+    }
+
     fn found(requests: &[(&str, &str)]) -> Vec<Option<Part>> {
-        let numbered = requests.iter().map(|(said, response)| request(said, response)).enumerate().collect();
+        let numbered = requests.iter().enumerate();
+        let numbered = numbered.map(|(nth, (said, response))| (file(&nth.to_string()), request(said, response))).collect();
         let parts = parts(numbered);
-        (0..requests.len()).map(|at| parts.get(&at).cloned()).collect()
+        (0..requests.len()).map(|at| parts.get(&at.to_string()).cloned()).collect()
+    }
+
+    fn earlier(last: &str) -> Option<Part> {
+        Some(Part::Earlier(last.to_owned()))
+    }
+
+    fn last<const N: usize>(earlier: [&str; N]) -> Option<Part> {
+        Some(Part::Last(earlier.map(file).to_vec()))
     }
 
     #[test]
     fn requests_that_repeat_one_another_are_one_conversation() {
         let chain = [("u a v", "b"), ("u", "a"), ("title?", "t"), ("u a v b w", "c")];
-        let expected = [Some(Part::Earlier(3)), Some(Part::Earlier(3)), None, Some(Part::Last(vec![1, 0]))];
+        let expected = [earlier("3"), earlier("3"), None, last(["1", "0"])];
         assert_eq!(found(&chain), expected);
     }
 
     #[test]
     fn two_runs_of_one_task_are_told_apart_by_their_responses() {
         let runs = [("u", "a"), ("u a v", "x"), ("u", "b"), ("u b v", "x")];
-        let expected = [Some(Part::Earlier(1)), Some(Part::Last(vec![0])), Some(Part::Earlier(3)), Some(Part::Last(vec![2]))];
+        let expected = [earlier("1"), last(["0"]), earlier("3"), last(["2"])];
         assert_eq!(found(&runs), expected);
     }
 
     #[test]
     fn files_of_other_folders_are_not_asked() {
         let files = RequestFiles::default();
-        let names = ["a/1.json", "a/2.json", "b/3.json"];
-        let part = files.part(&names, 0, |at| {
-            assert!(at < 2, "another folder");
-            Some(if at == 0 { request("u", "a") } else { request("u a v", "b") })
-        });
-        assert_eq!(part, Some(Part::Earlier(1)));
+        let names = ["a/1.json", "a/2.json", "b/3.json"].map(file);
+        let part = files.part(
+            &names[0],
+            || names.to_vec(),
+            |other| {
+                assert_ne!(other.name, "b/3.json", "another folder");
+                Some(if *other == names[0] { request("u", "a") } else { request("u a v", "b") })
+            },
+        );
+        assert_eq!(part, earlier("a/2.json"));
     }
 }

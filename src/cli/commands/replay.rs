@@ -3,12 +3,12 @@
 mod contexts;
 mod materialize;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, FromArgMatches};
 use recompact::analysis::ReplayHooks;
 use recompact::analysis::missed::missed_requests;
-use recompact::analysis::spec::StudySpec;
+use recompact::analysis::spec::{Loaded, StudySpec};
 use recompact::analysis::study::{Observers, TranscriptResult};
 use recompact::analysis::usual::usual_policies;
 use recompact::engine::policy::{Policy, Setting};
@@ -66,6 +66,10 @@ pub struct Replay {
     /// Call no model; print how many calls would be made and what they would cost at most
     #[arg(help_heading = MODELS, long, conflicts_with_all = ["contexts", "materialize", "resume"])]
     dry_run: bool,
+    /// Write what these transcripts give to this file, for `recompact merge`: a part of a study on many machines
+    #[arg(help_heading = MORE, long, value_name = "FILE",
+        conflicts_with_all = ["contexts", "materialize", "dry_run", "resume", "output", "out", "fail_on", "limit"])]
+    part: Option<PathBuf>,
     /// Continue a study that was stopped by Ctrl-C, from its results saved with -o json
     #[arg(help_heading = MORE, long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
@@ -111,6 +115,9 @@ impl Replay {
         let programs = ProgramUse::Started(self.study_args.programs());
         let resources = CommandResources { models, plan, programs, ..Default::default() };
         let loaded = spec.load(&resources)?;
+        if let Some(file) = self.part.as_deref() {
+            return self.write_part(&loaded, file);
+        }
         let resumed = self.resume.as_deref().map(|path| resume::load(path, &loaded.record)).transpose()?;
         let mut sinks = ReplaySinks {
             policies: loaded.policies.iter().map(|policy| policy.name.clone()).collect(),
@@ -146,6 +153,14 @@ impl Replay {
         self.fail_on.check(&results.findings)
     }
 
+    /// Writes the part of the study that these transcripts give.
+    fn write_part(&self, loaded: &Loaded, file: &Path) -> Result<(), Failure> {
+        let outcomes = self.transcripts.read_once(&[Some(file)], |corpus, monitor| loaded.outcomes(corpus, monitor, None))?;
+        self.transcripts.checked(outcomes.summary())?;
+        let part = loaded.part(outcomes)?;
+        Ok(output::write(Some(file), part.to_json_lines().as_bytes())?)
+    }
+
     /// Shows the section of each option that asks for something which the screen does not show.
     fn show_what_is_asked_for(&mut self) {
         let asked = [
@@ -163,11 +178,16 @@ impl Replay {
         self.output.add_to(&mut uses);
         uses.write("--contexts", self.contexts.as_deref());
         uses.write("--materialize", self.materialize.as_deref());
+        uses.write("--part", self.part.as_deref());
         uses
     }
 
     fn spec(&self) -> Result<StudySpec, Failure> {
         let mut spec = self.study_args.spec();
+        if self.study_args.names_no_policy() && self.part.is_some() {
+            let why = "what is replayed by default depends on all transcripts, so a part needs --policy";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         if self.study_args.names_no_policy() {
             spec.policies = usual_policies(self.transcripts.corpus()?.formats()).into_iter().map(Into::into).collect();
         }

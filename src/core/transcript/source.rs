@@ -97,18 +97,24 @@ impl SourceError {
 }
 
 /// Returns the transcripts that these paths name, without duplicates, sorted by name: the order of the paths changes nothing.
-/// Errors are collected, so that one misspelt path does not hide another.
+/// Errors are collected, so that one misspelt path does not hide another, and are sorted, too.
 ///
 /// Relative paths start from `base`, which the names leave out; an empty `base` is the current folder.
 pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
+    find_listed(base, paths, &[])
+}
+
+/// The same with further paths of a list. A file of the list need not be a transcript, as one found in a folder, and no path of it is
+/// a pattern.
+pub fn find_listed(base: &Path, paths: &[PathBuf], listed: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
     let mut collector = InputCollector { base: base.to_owned(), ..InputCollector::default() };
-    for path in paths {
-        collector.add(path);
-    }
+    paths.iter().for_each(|path| collector.add(path));
+    listed.iter().for_each(|path| collector.add_listed(path));
     collector.name_links();
     collector.drop_compressed_twins();
     let mut inputs: Vec<Input> = collector.inputs.into_values().collect();
     inputs.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
+    collector.errors.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
     (inputs, collector.errors)
 }
 
@@ -142,6 +148,22 @@ impl Input {
 
     fn new(base: &Path, path: PathBuf, explicit: bool) -> Self {
         Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path, built_in: None, session: None }
+    }
+
+    /// The transcripts in the folder of this file, itself among them, by name.
+    pub fn beside(&self) -> Vec<Self> {
+        let in_folder = self.name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let is_twin = |path: &Path| plain_name(path).is_some_and(|plain| plain.is_file());
+        let of = |entry: fs::DirEntry| {
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_wanted = entry.file_type().is_ok_and(|kind| kind.is_file()) && is_transcript(&name) && !is_twin(&path);
+            let name = in_folder.clone() + name.to_str().filter(|_| is_wanted)?;
+            Some(Self { name, explicit: false, path, built_in: None, session: None })
+        };
+        let mut found: Vec<Self> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| of(entry.ok()?)).collect();
+        found.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
+        found
     }
 
     /// A transcript that is a part of the program, deflated. No file is read for it.
@@ -202,10 +224,24 @@ impl InputCollector {
         }
     }
 
-    /// Drops each `.zst` file whose plain file is an input too: Codex may be about to remove one of them, and both are one session.
+    fn add_listed(&mut self, path: &Path) {
+        let full_path = self.base.join(path);
+        match fs::metadata(&full_path) {
+            Ok(metadata) if metadata.is_dir() => self.add_folder(&full_path),
+            Ok(_) if is_part(&full_path) => {}
+            Ok(_) => self.add_file(full_path, false),
+            Err(_) if let Some((store, id)) = stored::split(&full_path) => self.add_session(&store, id),
+            Err(error) => self.errors.push(unreadable(display_path(&full_path), error)),
+        }
+    }
+
+    /// Drops each `.zst` file whose plain file is an input too, or is beside one that was only found: Codex may be about to remove one
+    /// of them, and both are one session.
     fn drop_compressed_twins(&mut self) {
-        let is_twin = |path: &PathBuf| plain_name(path).is_some_and(|plain| self.inputs.contains_key(&plain));
-        let twins: Vec<PathBuf> = self.inputs.keys().filter(|path| is_twin(path)).cloned().collect();
+        let is_twin = |(path, input): &(&PathBuf, &Input)| {
+            plain_name(path).is_some_and(|plain| self.inputs.contains_key(&plain) || !input.explicit && plain.is_file())
+        };
+        let twins: Vec<PathBuf> = self.inputs.iter().filter(is_twin).map(|(path, _)| path.clone()).collect();
         for twin in twins.iter().filter_map(|twin| self.inputs.remove(twin)) {
             log::info!("{} is left out: it is the compressed form of another transcript", twin.name);
         }

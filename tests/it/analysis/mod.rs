@@ -4,6 +4,7 @@ pub mod audits;
 pub mod first_suite;
 pub mod gate;
 pub mod inspections;
+pub mod parts;
 pub mod probes;
 pub mod specs;
 pub mod summarizers;

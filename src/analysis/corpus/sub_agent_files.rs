@@ -1,0 +1,67 @@
+//! The files of sub-agents beside the file of their session.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The names of the sub-agents that have a file in a folder. It is the folder that says it, not the list of transcripts: a session is
+/// read the same whichever of them a task has.
+#[derive(Default)]
+pub(super) struct SubAgentFiles(Mutex<HashMap<PathBuf, Arc<HashSet<String>>>>);
+
+impl SubAgentFiles {
+    /// Returns the names of the sub-agents that may be of the session in a file: those in the folder that has its name, and those beside
+    /// it, where old versions have them.
+    pub(super) fn of(&self, session: &Path) -> Vec<Arc<HashSet<String>>> {
+        let (Some(folder), Some(name)) = (session.parent(), session.file_name().and_then(|name| name.to_str())) else {
+            return Vec::new();
+        };
+        let own = folder.join(stem(name)).join("subagents");
+        [folder.to_owned(), own].into_iter().map(|folder| self.among(folder)).filter(|names| !names.is_empty()).collect()
+    }
+
+    fn among(&self, folder: PathBuf) -> Arc<HashSet<String>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(names) = known.get(&folder) {
+            return Arc::clone(names);
+        }
+        let at = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+        let files = fs::read_dir(at).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names: HashSet<String> = files.filter(|file| file.starts_with("agent-")).map(|file| stem(&file).to_owned()).collect();
+        let names = Arc::new(names);
+        known.insert(folder, Arc::clone(&names));
+        names
+    }
+}
+
+/// Returns a name without the endings of a transcript.
+pub(super) fn stem(name: &str) -> &str {
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
+    name.strip_suffix(".jsonl").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_agents_are_found_beside_their_session_whatever_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = folder.path().join("s1/subagents");
+        fs::create_dir_all(&own).expect("a folder");
+        for file in [own.join("agent-a.jsonl"), own.join("notes.txt"), folder.path().join("agent-b.jsonl.gz")] {
+            fs::write(file, "").expect("a file");
+        }
+        let files = SubAgentFiles::default();
+        let names = |session: &str| {
+            let found = files.of(&folder.path().join(session));
+            let mut names: Vec<String> = found.iter().flat_map(|names| names.iter().cloned()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names("s1.jsonl"), ["agent-a", "agent-b"]);
+        assert_eq!(names("s2.jsonl.zst"), ["agent-b"]);
+        assert_eq!(files.of(Path::new("")).len(), 0);
+    }
+}

@@ -1,0 +1,74 @@
+//! `recompact merge`: makes one study of the parts that many machines wrote.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use recompact::analysis::part::Part;
+use recompact::results::saved::Results;
+use recompact::transcript::source::expand_patterns;
+
+use crate::cli::args::models::ModelArgs;
+use crate::cli::args::output::{OutputArgs, PolicyColumns};
+use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
+use crate::cli::help::MORE;
+use crate::cli::input::end_of;
+use crate::cli::output;
+use crate::cli::resources::{CommandResources, ProgramUse};
+use crate::cli::saved_results;
+
+#[derive(Args)]
+pub struct Merge {
+    /// Parts that `recompact replay … --part FILE` wrote: files or glob patterns
+    #[arg(value_name = "PART", required = true)]
+    parts: Vec<PathBuf>,
+    /// Write the merged part to this file, to merge it with others later, and report nothing
+    #[arg(help_heading = MORE, long, value_name = "FILE", conflicts_with_all = ["output", "out"])]
+    part: Option<PathBuf>,
+    #[command(flatten)]
+    columns: PolicyColumns,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Merge {
+    pub fn run(mut self) -> Result<(), Failure> {
+        self.output.with_columns(&self.columns);
+        self.output.works_on(&self.parts);
+        self.output.must_show::<Results>("merge")?;
+        self.parts = expand_patterns(&self.parts);
+        let mut uses = FileUses::default();
+        self.parts.iter().for_each(|path| uses.read("PART", path));
+        self.output.add_to(&mut uses);
+        uses.write("--part", self.part.as_deref());
+        uses.check()?;
+        let parts = self.parts.iter().map(read).collect::<Result<Vec<Part>, Failure>>()?;
+        let merged = Part::merge(parts)?;
+        if let Some(file) = self.part.as_deref() {
+            return Ok(output::write(Some(file), merged.to_json_lines().as_bytes())?);
+        }
+        let spec = merged.spec()?;
+        let models = ModelArgs::default();
+        // Nothing is replayed: models are not asked, and programs are not started.
+        let resources = CommandResources {
+            models: Some(models.factory()),
+            plan: Some(Default::default()),
+            programs: ProgramUse::Unstarted,
+            ..Default::default()
+        };
+        let (results, end) = spec.load(&resources)?.finish(merged)?;
+        if results.rows.is_empty() {
+            return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
+        }
+        self.output.needs_findings(spec.findings)?;
+        self.output.document("merge", &results)?;
+        end_of(end, spec.read.strict)
+    }
+}
+
+/// Reads a part.
+fn read(path: &PathBuf) -> Result<Part, Failure> {
+    let part =
+        saved_results::text(path, "a part").and_then(|text| Part::from_json_lines(&text).map_err(|error| error.to_string()));
+    part.map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
+}
