@@ -2,23 +2,34 @@
 //! gives the results of the whole study, to the byte.
 //!
 //! A part makes no step across transcripts: what copies, chance, intervals and worst lists need of each transcript is in its row, and
-//! [`Part::finish`] makes these steps as [`Loaded::results`] does for a study on one machine.
+//! [`Loaded::results`] makes
+//! these steps as for a study on one machine.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
 
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ReplayOutcomes;
 use super::corpus::{Became, Done, Outcome, Outcomes, Processed, RunError, Unread};
 use super::resume::{Checkpoint, ONE_ROUND};
-use super::spec::{Loaded, StudySpec, difference};
+use super::spec::{Files, Loaded, ModelRequest, ProgramRequest, ResourceError, Resources, StudySpec, difference};
 use super::study::TranscriptResult;
-use crate::results::saved::{Program, Results, StudyRecord};
+use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
+use crate::engine::summarizer::{Extract, Summarizer};
+use crate::results::saved::{Program, StudyRecord};
 
 /// The version of the form in which parts are written.
 const VERSION: u32 = 1;
+
+/// The first bytes of gzip (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What some transcripts of a study give.
 #[derive(Debug)]
@@ -69,6 +80,8 @@ pub enum PartError {
     None,
     #[error("not a part: the first line has no \"recompact_part\" (is it of `recompact replay … --part`?)")]
     NoPart,
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
     #[error("a part of version {0}; this program reads version {VERSION}")]
     OtherVersion(u32),
     #[error("it was written by {} {}, which may count otherwise than this program, {} {}", .0.name, .0.version, Program::this().name, Program::this().version)]
@@ -81,10 +94,25 @@ pub enum PartError {
     OtherStudy(String),
     #[error("{0}: two parts have different bytes of it: it was changed between their runs; replay it again")]
     Changed(String),
-    #[error(transparent)]
-    Nothing(RunError),
     #[error("the part was made with {0}: finish it with the same policies and prices")]
     OtherFiles(String),
+}
+
+/// Files of the disk, for what replays nothing: models are not asked, and neither functions nor programs run.
+pub struct Unasked;
+
+impl Resources for Unasked {
+    fn read(&self, path: &str) -> io::Result<String> {
+        Files::default().read(path)
+    }
+
+    fn model(&self, _request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError> {
+        Ok(Box::new(Extract::default()))
+    }
+
+    fn program(&self, _request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, ResourceError> {
+        Ok(Arc::new(NoExternalPolicies))
+    }
 }
 
 impl Loaded {
@@ -111,13 +139,13 @@ impl Loaded {
         Ok(Part { study: self.record.clone(), rows: outcomes.of.into_iter().map(row).collect() })
     }
 
-    /// Makes the steps across transcripts. Returns the results of the study, and the errors of transcripts that are left out, as
-    /// [`Loaded::results`].
+    /// Returns what became of the transcripts of merged parts, as [`Loaded::replay`] does. [`Loaded::results`] makes the steps across
+    /// transcripts.
     ///
     /// # Errors
     ///
-    /// Fails if this is another study, or if no transcript could be analysed.
-    pub fn finish(&self, part: Part) -> Result<(Results, Result<(), RunError>), PartError> {
+    /// Fails if they are of another study.
+    pub fn merged(&self, part: Part) -> Result<super::Replayed, PartError> {
         if let Some(what) = difference(&part.study, &self.record) {
             return Err(PartError::OtherFiles(what));
         }
@@ -132,7 +160,7 @@ impl Loaded {
             Outcome { transcript, became }
         };
         let outcomes = Outcomes { of: part.rows.into_iter().map(outcome).collect(), is_stopped: false };
-        self.results(Processed::new(outcomes)).map_err(PartError::Nothing)
+        Ok(Processed::new(outcomes))
     }
 }
 
@@ -208,27 +236,42 @@ impl Part {
         Ok(())
     }
 
-    /// Returns it as lines of JSON: a header, and a row for each transcript. The same transcripts give the same bytes.
-    pub fn to_json_lines(&self) -> String {
+    /// Returns the lines of its written form, which are JSON: a header, and a row for each transcript. The same transcripts give the same
+    /// lines.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
         let header =
             Header { recompact_part: VERSION, program: Program::this(), rows: self.rows.len(), study: self.study.clone() };
-        let mut lines = json(&header) + "\n";
-        for (Place { transcript, .. }, became) in &self.rows {
-            lines += &json(&WrittenRow { transcript, became });
-            lines.push('\n');
-        }
-        lines
+        let row = |(Place { transcript, .. }, became): (&Place, _)| json(&WrittenRow { transcript, became });
+        [json(&header)].into_iter().chain(self.rows.iter().map(row))
     }
 
-    /// Reads what [`Self::to_json_lines`] wrote.
+    /// Returns its written form, compressed by gzip.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut to = GzEncoder::new(Vec::new(), Compression::default());
+        for line in self.lines() {
+            writeln!(to, "{line}").expect("memory can be written to");
+        }
+        to.finish().expect("memory can be written to")
+    }
+
+    /// Reads its written form, compressed or not.
     ///
     /// # Errors
     ///
     /// Fails unless it is a whole part of this version of the program.
-    pub fn from_json_lines(text: &str) -> Result<Self, PartError> {
-        let mut lines = text.lines().enumerate();
+    pub fn read(from: impl Read) -> Result<Self, PartError> {
+        let mut from = BufReader::new(from);
+        if from.fill_buf().map_err(PartError::Unreadable)?.starts_with(&GZIP) {
+            Self::from_lines(BufReader::new(MultiGzDecoder::new(from)))
+        } else {
+            Self::from_lines(from)
+        }
+    }
+
+    fn from_lines(from: impl BufRead) -> Result<Self, PartError> {
+        let mut lines = from.lines().enumerate();
         let (_, first) = lines.next().ok_or(PartError::NoPart)?;
-        let header: Header = serde_json::from_str(first).map_err(|_| PartError::NoPart)?;
+        let header: Header = serde_json::from_str(&first.map_err(PartError::Unreadable)?).map_err(|_| PartError::NoPart)?;
         if header.recompact_part != VERSION {
             return Err(PartError::OtherVersion(header.recompact_part));
         }
@@ -237,7 +280,8 @@ impl Part {
         }
         let rows: BTreeMap<Place, Became<Replayed>> = lines
             .map(|(nth, line)| {
-                let row: Outcome<Replayed> = serde_json::from_str(line).map_err(|why| PartError::Row { line: nth + 1, why })?;
+                let line = line.map_err(PartError::Unreadable)?;
+                let row: Outcome<Replayed> = serde_json::from_str(&line).map_err(|why| PartError::Row { line: nth + 1, why })?;
                 Ok((Place::of(&row.transcript, &row.became), row.became))
             })
             .collect::<Result<_, PartError>>()?;

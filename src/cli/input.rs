@@ -166,7 +166,7 @@ impl Transcripts {
 
     /// Prints what was skipped. With `--strict` it is a failure.
     pub fn checked<T>(&self, processed: Processed<T>) -> Result<Processed<T>, Failure> {
-        self.print_skipped(&processed);
+        say_skipped(&processed, (self.quiet, self.strict));
         Ok(if self.strict { processed.strict()? } else { processed })
     }
 
@@ -333,20 +333,20 @@ impl Transcripts {
     pub fn end(&self, end: Result<(), RunError>) -> Result<(), Failure> {
         end_of(end, self.strict)
     }
+}
 
-    /// Prints skipped lines and files on standard error, and how many transcripts are left.
-    fn print_skipped<T>(&self, processed: &Processed<T>) {
-        let skipped = processed.skipped_lines.iter().chain(&processed.skipped_files);
-        for line in skipped.filter(|_| !self.quiet || self.strict) {
-            output::say(&escape::terminal(line));
-        }
-        if !self.quiet && processed.unwanted > 0 {
-            let (transcripts, are) = (plural(processed.unwanted, "transcript"), are(processed.unwanted));
-            output::say(&format!("{transcripts} {are} not of the wanted days, project, model or format"));
-        }
-        if !self.quiet && !processed.coverage.is_complete() {
-            output::say(&format!("{} read", processed.coverage.line_were()));
-        }
+/// Prints skipped lines and files on standard error, and how many transcripts are left.
+pub fn say_skipped<T>(processed: &Processed<T>, (quiet, strict): (bool, bool)) {
+    let skipped = processed.skipped_lines.iter().chain(&processed.skipped_files);
+    for line in skipped.filter(|_| !quiet || strict) {
+        output::say(&escape::terminal(line));
+    }
+    if !quiet && processed.unwanted > 0 {
+        let (transcripts, are) = (plural(processed.unwanted, "transcript"), are(processed.unwanted));
+        output::say(&format!("{transcripts} {are} not of the wanted days, project, model or format"));
+    }
+    if !quiet && !processed.coverage.is_complete() {
+        output::say(&format!("{} read", processed.coverage.line_were()));
     }
 }
 

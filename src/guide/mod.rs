@@ -41,7 +41,7 @@ macro_rules! pages {
 pages![
     "The way through": start, screen, retention, cost, policies, sweep;
     "Answers": faq, glossary, bias;
-    "Tasks": verdict, export, ci, audit, findings, formats, record, programs, python, summarizers, questions;
+    "Tasks": verdict, export, ci, audit, findings, formats, record, programs, python, clusters, summarizers, questions;
     "Reference": measures, results, statistics, promises;
     "Appendix": validation;
 ];

@@ -59,7 +59,7 @@ mod native {
     #[pymodule_export]
     use crate::python::show::{diff, show};
     #[pymodule_export]
-    use crate::python::study::{compare, replay, sweep};
+    use crate::python::study::{compare, finish, merge, replay, replay_part, sweep};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

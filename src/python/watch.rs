@@ -1,12 +1,13 @@
 //! Runs work without the interpreter's lock, shows how far it is, and stops it on Ctrl-C.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 
 use super::calls::{Calls, Job};
 use super::error::{in_python, raise, raise_message};
@@ -72,6 +73,32 @@ impl Monitor for Pulse {
 /// Raises a RecompactError if the description of the transcripts is wrong.
 pub fn corpus(paths: &[PathBuf], read: &ReadSpec) -> PyResult<FileCorpus> {
     FileCorpus::new(&PathBuf::new(), paths, read).map_err(raise)
+}
+
+/// The transcripts of a call: at paths, or held by Python with their names; and whether those at paths need be none, as files that are
+/// found in folders.
+#[derive(FromPyObject)]
+pub struct Sources(Vec<PathBuf>, Vec<(String, PyBackedBytes)>, bool);
+
+impl Sources {
+    /// Lists the transcripts.
+    ///
+    /// # Errors
+    ///
+    /// Raises a RecompactError if the description of the transcripts is wrong, or if two have one name.
+    pub fn corpus(&self, read: &ReadSpec) -> PyResult<FileCorpus> {
+        let Self(paths, held, is_list) = self;
+        if held.is_empty() {
+            let (named, listed): (&[PathBuf], &[PathBuf]) = if *is_list { (&[], paths) } else { (paths, &[]) };
+            return FileCorpus::listed(&PathBuf::new(), named, listed, read).map_err(raise);
+        }
+        let mut inputs: Vec<Input> = held.iter().map(|(name, bytes)| Input::given(name.clone(), Arc::from(&**bytes))).collect();
+        inputs.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
+        if let Some(twice) = inputs.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            return Err(raise_message(format!("two transcripts have the name {}", twice[0].name)));
+        }
+        FileCorpus::of(inputs, read).map_err(raise)
+    }
 }
 
 /// Fails if something was skipped and the description says that this is an error.

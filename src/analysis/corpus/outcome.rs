@@ -39,6 +39,14 @@ pub struct Outcomes<T> {
 }
 
 impl<T> Outcomes<T> {
+    /// The results of the transcripts that have one.
+    pub fn results(&self) -> impl Iterator<Item = &T> {
+        self.of.iter().filter_map(|outcome| match &outcome.became {
+            Became::Done(done) => Some(&done.result),
+            Became::LeftOut(_) => None,
+        })
+    }
+
     /// Sums up what was skipped and left out, without the results.
     pub fn summary(&self) -> Processed<()> {
         let without_result = |became: &Became<T>| match became {

@@ -1,21 +1,19 @@
 //! `recompact merge`: makes one study of the parts that many machines wrote.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::part::Part;
+use recompact::analysis::part::{Part, Unasked};
 use recompact::results::saved::Results;
 use recompact::transcript::source::expand_patterns;
 
-use crate::cli::args::models::ModelArgs;
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::help::MORE;
-use crate::cli::input::end_of;
+use crate::cli::input::{end_of, say_skipped};
 use crate::cli::output;
-use crate::cli::resources::{CommandResources, ProgramUse};
-use crate::cli::saved_results;
 
 #[derive(Args)]
 pub struct Merge {
@@ -45,18 +43,14 @@ impl Merge {
         let parts = self.parts.iter().map(read).collect::<Result<Vec<Part>, Failure>>()?;
         let merged = Part::merge(parts)?;
         if let Some(file) = self.part.as_deref() {
-            return Ok(output::write(Some(file), merged.to_json_lines().as_bytes())?);
+            return Ok(output::write(Some(file), &merged.to_bytes())?);
         }
         let spec = merged.spec()?;
-        let models = ModelArgs::default();
-        // Nothing is replayed: models are not asked, and programs are not started.
-        let resources = CommandResources {
-            models: Some(models.factory()),
-            plan: Some(Default::default()),
-            programs: ProgramUse::Unstarted,
-            ..Default::default()
-        };
-        let (results, end) = spec.load(&resources)?.finish(merged)?;
+        let loaded = spec.load(&Unasked)?;
+        let replayed = loaded.merged(merged)?;
+        say_skipped(&replayed, (false, spec.read.strict));
+        let replayed = if spec.read.strict { replayed.strict()? } else { replayed };
+        let (results, end) = loaded.results(replayed)?;
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
@@ -68,7 +62,7 @@ impl Merge {
 
 /// Reads a part.
 fn read(path: &PathBuf) -> Result<Part, Failure> {
-    let part =
-        saved_results::text(path, "a part").and_then(|text| Part::from_json_lines(&text).map_err(|error| error.to_string()));
-    part.map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
+    let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    Part::read(file).map_err(|error| failed(error.to_string()))
 }

@@ -13,6 +13,7 @@ use std::collections::hash_map::Entry;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use walkdir::{DirEntry, WalkDir};
@@ -36,10 +37,19 @@ pub struct Input {
     /// not be.
     pub explicit: bool,
     path: PathBuf,
-    /// The deflated bytes of one that is a part of the program and has no path.
-    built_in: Option<&'static [u8]>,
+    /// The bytes of one that has no path.
+    held: Option<Held>,
     /// The session of the store at this path.
     session: Option<StoredSession>,
+}
+
+/// The bytes of a transcript without a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Held {
+    /// A part of the program, deflated.
+    BuiltIn(&'static [u8]),
+    /// What another program read, which may be compressed as a file.
+    Given(Arc<[u8]>),
 }
 
 /// Why a path gives no bytes.
@@ -134,6 +144,9 @@ impl Input {
         if let Some(session) = &self.session {
             return session.size;
         }
+        if let Some(Held::Given(bytes)) = &self.held {
+            return bytes.len() as u64;
+        }
         if self.is_stdin() { 0 } else { fs::metadata(&self.path).map_or(0, |metadata| metadata.len()) }
     }
 
@@ -147,11 +160,14 @@ impl Input {
     }
 
     fn new(base: &Path, path: PathBuf, explicit: bool) -> Self {
-        Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path, built_in: None, session: None }
+        Self { name: display_path(path.strip_prefix(base).unwrap_or(&path)), explicit, path, held: None, session: None }
     }
 
-    /// The transcripts in the folder of this file, itself among them, by name.
+    /// The transcripts in the folder of this file, itself among them, by name; none for one without a path.
     pub fn beside(&self) -> Vec<Self> {
+        if self.held.is_some() {
+            return Vec::new();
+        }
         let in_folder = self.name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let is_twin = |path: &Path| plain_name(path).is_some_and(|plain| plain.is_file());
@@ -159,7 +175,7 @@ impl Input {
             let (path, name) = (entry.path(), entry.file_name());
             let is_wanted = entry.file_type().is_ok_and(|kind| kind.is_file()) && is_transcript(&name) && !is_twin(&path);
             let name = in_folder.clone() + name.to_str().filter(|_| is_wanted)?;
-            Some(Self { name, explicit: false, path, built_in: None, session: None })
+            Some(Self { name, explicit: false, path, held: None, session: None })
         };
         let mut found: Vec<Self> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| of(entry.ok()?)).collect();
         found.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
@@ -168,7 +184,12 @@ impl Input {
 
     /// A transcript that is a part of the program, deflated. No file is read for it.
     pub fn built_in(name: String, deflated: &'static [u8]) -> Self {
-        Self { name, explicit: true, path: PathBuf::new(), built_in: Some(deflated), session: None }
+        Self { name, explicit: true, path: PathBuf::new(), held: Some(Held::BuiltIn(deflated)), session: None }
+    }
+
+    /// A transcript that another program read. It need not be one, as a file that is found in a folder.
+    pub fn given(name: String, bytes: Arc<[u8]>) -> Self {
+        Self { name, explicit: false, path: PathBuf::new(), held: Some(Held::Given(bytes)), session: None }
     }
 
     /// The session of a store.

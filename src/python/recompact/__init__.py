@@ -17,6 +17,7 @@ from ._analyses import AuditReport, CheckReport, InspectReport, audit, check, in
 from ._comparison import Comparison, Difference, compare
 from ._native import VERSION as __version__
 from ._native import RecompactError
+from ._parts import Part, finish, merge, replay_bytes
 from ._policies import ExportedSettings, Policy, Preset, export_settings, preset, presets
 from ._probe import ProbeReport, probe
 from ._requests import Changes, ShownRequest, diff, show
@@ -38,6 +39,7 @@ __all__ = [
     "ExportedSettings",
     "InspectReport",
     "ModelSettings",
+    "Part",
     "Plot",
     "Policy",
     "Preset",
@@ -56,14 +58,17 @@ __all__ = [
     "compare",
     "diff",
     "export_settings",
+    "finish",
     "inspect",
     "load",
+    "merge",
     "policy",
     "preset",
     "presets",
     "probe",
     "read",
     "replay",
+    "replay_bytes",
     "show",
     "sweep",
 ]

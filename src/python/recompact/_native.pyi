@@ -33,6 +33,7 @@ class StudyResults:
 _Watch = tuple[int | None, Callable[[int, int, int], Any] | None]
 _Skipped = dict[str, Sequence[str]]
 
+_Sources = tuple[Sequence[str], Sequence[tuple[str, bytes]], bool]
 _Policies = tuple[Sequence[Any], Mapping[str, Callable[[], Callable[[bytes], str]]], bool, bool]
 
 def run(arguments: Sequence[str]) -> int: ...
@@ -56,11 +57,19 @@ def show(
     watch: _Watch,
 ) -> tuple[Document, list[dict[str, Any]]]: ...
 def replay(
-    paths: Sequence[str],
+    sources: _Sources,
     policies: _Policies,
     settings: Mapping[str, Any],
     watch: _Watch,
 ) -> tuple[StudyResults, _Skipped]: ...
+def replay_part(
+    sources: _Sources,
+    policies: _Policies,
+    settings: Mapping[str, Any],
+    watch: _Watch,
+) -> bytes: ...
+def merge(parts: Sequence[bytes]) -> bytes: ...
+def finish(parts: Sequence[bytes]) -> tuple[StudyResults, _Skipped]: ...
 def compare(
     paths: Sequence[str],
     policies: _Policies,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from . import _native
-from ._calls import without_running_loop
+from ._parts import Part, replayed
 from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
 from ._settings import SearchSettings, Settings, natural, split, takes
@@ -19,17 +19,42 @@ if TYPE_CHECKING:
         pass
 
 
-@takes(*Settings.__annotations__)
+@overload
 def replay(
     paths: Paths,
     policies: Policies | None = None,
     *,
+    part: Literal[False] = False,
     allow_programs: bool = False,
     on_error: OnError = "raise",
     jobs: int | None = None,
     progress: bool | Progress | None = None,
     **settings: Unpack[Settings],
-) -> Results:
+) -> Results: ...
+@overload
+def replay(
+    paths: Paths,
+    policies: Policies,
+    *,
+    part: Literal[True],
+    allow_programs: bool = False,
+    on_error: OnError = "raise",
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Part: ...
+@takes(*Settings.__annotations__)
+def replay(
+    paths: Paths,
+    policies: Policies | None = None,
+    *,
+    part: bool = False,
+    allow_programs: bool = False,
+    on_error: OnError = "raise",
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Results | Part:
     """Replays transcripts through policies and compares these.
 
     `paths` are files, folders (searched for transcripts) or patterns. A policy is the name of a preset, the path of a policy file,
@@ -42,6 +67,9 @@ def replay(
     session is left out with a warning, for every policy: what is left may be easier than what failed, and the verdict says so.
 
     Functions run in the thread that calls, one at a time: Ctrl-C ends one, and so does the time limit of 30 seconds for each answer.
+
+    With `part=True` it returns a `Part`: what these transcripts add to a study on many machines. A file that is no transcript is then no
+    error, and nothing is said of what was skipped before `finish`.
 
     >>> import recompact
     >>> mine = '''
@@ -58,10 +86,10 @@ def replay(
     Raises `RecompactError`, which is a `ValueError`, with what is wrong, where, and what to do; `TypeError` for an argument of another
     type.
     """
-    replayed = given(_native.usual_policies(list_of(paths), natural(settings)) if policies is None else policies, allow_programs, on_error)
-    with watching(jobs, progress) as watch, without_running_loop():
-        native, skipped = _native.replay(list_of(paths), replayed, natural(settings), watch)
-    return finished(skipped, Results(native))
+    if policies is None and part:
+        raise _native.RecompactError("policies: what is replayed by default depends on all transcripts, so a part needs them")
+    named = _native.usual_policies(list_of(paths), natural(settings)) if policies is None else policies
+    return replayed((list_of(paths), [], part), given(named, allow_programs, on_error), part, jobs, progress, settings)
 
 
 @takes(*Settings.__annotations__, *SearchSettings.__annotations__)

@@ -91,11 +91,11 @@ fn part(study: &Loaded, folder: &Path, files: &[PathBuf]) -> Part {
 
 /// What a machine writes and another one reads.
 fn sent(part: &Part) -> Part {
-    Part::from_json_lines(&part.to_json_lines()).expect("a part")
+    Part::read(part.to_bytes().as_slice()).expect("a part")
 }
 
 fn finished(study: &Loaded, part: Part) -> String {
-    let (results, _) = study.finish(part).expect("results");
+    let (results, _) = study.results(study.merged(part).expect("a part of the study")).expect("results");
     serde_json::to_string(&results).expect("JSON")
 }
 
@@ -137,7 +137,7 @@ fn the_order_of_merging_and_repeated_tasks_change_nothing() {
     let single: Vec<Part> = files.iter().map(|file| part(&study, folder.path(), std::slice::from_ref(file))).collect();
     let all = Part::merge(single.iter().map(sent)).expect("parts of one study");
     assert_eq!(all.rows(), files.len());
-    let all = all.to_json_lines();
+    let all = all.to_bytes();
     let order = Just((0..single.len()).collect::<Vec<usize>>()).prop_shuffle();
     let repeated = prop::collection::vec(0..single.len(), 0..6);
     effort::check(20, (order, repeated, 1..single.len()), |(order, repeated, cut), _| {
@@ -145,7 +145,7 @@ fn the_order_of_merging_and_repeated_tasks_change_nothing() {
         let [first, second] = [&order[..cut], &order[cut..]].map(merged);
         let more = if repeated.is_empty() { sent(&first) } else { merged(&repeated) };
         let merged = Part::merge([second, more, first]).expect("parts of one study");
-        assert_eq!(merged.to_json_lines(), all);
+        assert_eq!(merged.to_bytes(), all);
     });
 }
 
@@ -160,25 +160,25 @@ fn what_is_no_part_of_the_study_is_refused() {
     assert_eq!(error(Part::merge([])), "there is no part to merge");
     let other = error(Part::merge([of(&loaded), of(&study("lcc-s06"))]));
     assert!(other.starts_with("the parts are of several studies: one has policies ["), "{other}");
-    let other = study("lcc-s06").finish(of(&loaded)).expect_err("another study").to_string();
+    let other = study("lcc-s06").merged(of(&loaded)).err().expect("another study").to_string();
     assert!(other.starts_with("the part was made with policies [\"lcc-s08\""), "{other}");
 
     let before = of(&loaded);
-    let text = before.to_json_lines();
-    let [header, row] = text.lines().collect::<Vec<_>>()[..] else { panic!("a header and a row") };
+    let lines: Vec<String> = before.lines().collect();
+    let [header, row] = &lines[..] else { panic!("a header and a row") };
     assert_eq!(
-        error(Part::from_json_lines(&format!("{header}\n"))),
+        error(Part::read(format!("{header}\n").as_bytes())),
         "it has 0 of 1 rows: the file is cut off; replay its transcripts again"
     );
-    let cut = error(Part::from_json_lines(&format!("{header}\n{}", &row[..row.len() / 2])));
+    let cut = error(Part::read(format!("{header}\n{}", &row[..row.len() / 2]).as_bytes()));
     assert!(cut.starts_with("line 2: not a row of a part: EOF"), "{cut}");
     for none in ["", "{}", "{\"version\": 2}\n", "not JSON"] {
-        assert!(error(Part::from_json_lines(none)).starts_with("not a part: the first line has no"));
+        assert!(error(Part::read(none.as_bytes())).starts_with("not a part: the first line has no"));
     }
     let newer = header.replacen("\"recompact_part\":1", "\"recompact_part\":7", 1);
-    assert_eq!(error(Part::from_json_lines(&newer)), "a part of version 7; this program reads version 1");
+    assert_eq!(error(Part::read(newer.as_bytes())), "a part of version 7; this program reads version 1");
     let other = header.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1);
-    assert!(error(Part::from_json_lines(&other)).starts_with("it was written by recompact 0.0.1, which may count otherwise"));
+    assert!(error(Part::read(other.as_bytes())).starts_with("it was written by recompact 0.0.1, which may count otherwise"));
 
     let path = folder.path().join(&file);
     let text = fs::read_to_string(&path).expect("a transcript");

@@ -16,6 +16,7 @@ pub mod guide;
 pub mod left_out;
 pub mod limits;
 pub mod materialize;
+pub mod merge;
 pub mod models;
 pub mod policy;
 pub mod prices;

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::stored::DATABASE;
 use super::zstd::Frames;
-use super::{Input, SourceError, SourceErrorKind, unreadable};
+use super::{Held, Input, SourceError, SourceErrorKind, unreadable};
 use crate::text::inflate::inflate;
 use crate::transcript::format;
 
@@ -75,8 +75,10 @@ pub struct Content {
 
 /// Reads the bytes of a transcript, decompressed; fails if it has more than `limit`.
 pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
-    if let Some(deflated) = input.built_in {
-        return Ok(Content { bytes: inflate(deflated), cut_off: None });
+    match &input.held {
+        Some(Held::BuiltIn(deflated)) => return Ok(Content { bytes: inflate(deflated), cut_off: None }),
+        Some(Held::Given(bytes)) => return read_within(&input.name, &**bytes, bytes.len() as u64, limit),
+        None => {}
     }
     if let Some(session) = &input.session {
         let store = format::by_name(session.format).and_then(|format| format.store.as_ref()).expect("a format with a store");
@@ -99,7 +101,7 @@ pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
 
 /// Returns the first bytes of a transcript, decompressed, at most `limit`; `None` if they cannot be read now, or only once.
 pub fn read_head(input: &Input, limit: u64) -> Option<Vec<u8>> {
-    if input.built_in.is_some() {
+    if input.held.is_some() {
         return read(input, MAX_BYTES).ok().map(|content| content.bytes);
     }
     if input.may_wait() {

@@ -1,0 +1,172 @@
+"""Parts of a study, for engines that run it on many machines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
+
+from . import _native
+from ._calls import without_running_loop
+from ._policies import OnError, Policies, given
+from ._results import Results
+from ._settings import Settings, natural, takes
+from ._watching import Progress, finished, watching
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: The name of a transcript and its content, which may be compressed as its name says.
+Content = tuple[str, bytes]
+
+
+class Part:
+    """What some transcripts of a study give: bytes that any machine can keep, send, and merge with other parts.
+
+    >>> import recompact
+    >>> files = ["fixtures/transcripts/codex/repair.jsonl", "fixtures/transcripts/openai-chat/tasks.json"]
+    >>> parts = [recompact.replay(file, "lcc-s08", part=True) for file in files]
+    >>> whole = recompact.replay(files, "lcc-s08")
+    >>> recompact.finish(parts).to_dict() == whole.to_dict()
+    True
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        if not isinstance(data, bytes):
+            raise TypeError(f"data: bytes are needed, not {type(data).__name__}")
+        #: As `recompact replay --part` writes it.
+        self.data = data
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it to a file, which `recompact merge` takes, too."""
+        Path(path).write_bytes(self.data)
+
+    def __repr__(self) -> str:
+        return f"<part of a study: {len(self.data):,} bytes>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Part) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(self.data)
+
+
+#: Parts, as objects, as their bytes or as the files that hold them.
+Parts = Iterable[Union[Part, bytes, str, os.PathLike[str]]]
+
+
+def merge(parts: Parts) -> Part:
+    """Merges parts of one study. Their order changes nothing, and what is in several counts once, so a task may be repeated.
+
+    >>> import recompact
+    >>> one = recompact.replay("fixtures/transcripts/codex/repair.jsonl", "lcc-s08", part=True)
+    >>> recompact.merge([one, recompact.merge([one])]) == one
+    True
+    """
+    return Part(_native.merge(_data(parts)))
+
+
+def finish(parts: Part | Parts) -> Results:
+    """Makes one study of parts: the results are those of the whole study, to the byte.
+
+    Policy files and prices must be as they were for the parts. Functions are not called. What was skipped is a `RecompactWarning`.
+    """
+    native, skipped = _native.finish(_data([parts] if isinstance(parts, (Part, bytes, str, os.PathLike)) else parts))
+    return finished(skipped, Results(native))
+
+
+def _data(parts: Parts) -> list[bytes]:
+    if isinstance(parts, (Part, bytes, str, os.PathLike)) or not isinstance(parts, Iterable):
+        raise TypeError(f"parts: several parts are needed, not {type(parts).__name__}")
+    return [part.data if isinstance(part, Part) else part if isinstance(part, bytes) else Path(part).read_bytes() for part in parts]
+
+
+@overload
+def replay_bytes(
+    transcripts: Iterable[Content],
+    policies: Policies,
+    *,
+    part: Literal[False] = False,
+    allow_programs: bool = False,
+    on_error: OnError = "raise",
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Results: ...
+@overload
+def replay_bytes(
+    transcripts: Iterable[Content],
+    policies: Policies,
+    *,
+    part: Literal[True],
+    allow_programs: bool = False,
+    on_error: OnError = "raise",
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Part: ...
+@takes(*Settings.__annotations__)
+def replay_bytes(
+    transcripts: Iterable[Content],
+    policies: Policies,
+    *,
+    part: bool = False,
+    allow_programs: bool = False,
+    on_error: OnError = "raise",
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Results | Part:
+    """Replays transcripts that an engine has read: pairs of a name and of bytes. The rest is as in `replay`.
+
+    What is no transcript is left out, as a file that is found in a folder. Without a folder, a sub-agent that a session reports and that
+    has a transcript of its own counts as a copy.
+
+    >>> import recompact, pathlib
+    >>> path = "fixtures/transcripts/codex/repair.jsonl"
+    >>> results = recompact.replay_bytes([(path, pathlib.Path(path).read_bytes())], "lcc-s08")
+    >>> results.to_dict() == recompact.replay(path, "lcc-s08").to_dict()
+    True
+    """
+    held = [(str(name), bytes(content)) for name, content in transcripts]
+    if not held and not part:
+        raise _native.RecompactError("transcripts: there is none")
+    return replayed(([], held, False), given(policies, allow_programs, on_error), part, jobs, progress, settings)
+
+
+def replayed(
+    sources: tuple[list[str], list[Content], bool],
+    policies: Any,
+    part: bool,
+    jobs: int | None,
+    progress: bool | Progress | None,
+    settings: Any,
+) -> Results | Part:
+    """Replays transcripts at paths, or those that were read before, as a study or as a part of one."""
+    if not isinstance(part, bool):
+        raise TypeError(f"part: True or False is needed, not {part!r}")
+    with watching(jobs, progress) as watch, without_running_loop():
+        if part:
+            return Part(_native.replay_part(sources, policies, natural(settings), watch))
+        native, skipped = _native.replay(sources, policies, natural(settings), watch)
+    return finished(skipped, Results(native))
+
+
+def replay_batch(
+    paths: Iterable[Any],
+    contents: Iterable[Any] | None,
+    policies: Policies,
+    *,
+    allow_programs: bool = False,
+    on_error: OnError = "raise",
+    **settings: Any,
+) -> bytes:
+    """Returns the part of a batch of an engine, on one thread: the engine has a task for each processor."""
+    names = [str(path) for path in paths]
+    held = [] if contents is None else [(name, bytes(content)) for name, content in zip(names, contents)]
+    given_policies = given(policies, allow_programs, on_error)
+    sources = ([], held, False) if held else (names, [], True)
+    return _native.replay_part(sources, given_policies, natural(settings), (1, None))

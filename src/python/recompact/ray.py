@@ -1,0 +1,26 @@
+"""A study on a Ray cluster: each task replays some transcripts of a data set, and this process merges what they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._parts import finish, replay_batch
+from ._policies import Policies
+from ._results import Results
+
+
+def replay(dataset: Any, policies: Policies, *, batch_size: int = 64, **settings: Any) -> Results:
+    """Replays the transcripts of a `ray.data.Dataset`, with the results of one machine, to the byte.
+
+    The column `path` has their paths, which every machine must see, or their names if a column `bytes` has their contents, as
+    `ray.data.read_binary_files(…, include_paths=True)` gives them. A task replays `batch_size` of them on one processor. A transcript
+    that cannot be read is in the coverage of the results, and a task that is repeated changes nothing. `recompact.replay` describes the
+    settings.
+    """
+
+    def replayed(batch: dict[str, Any]) -> dict[str, list[bytes]]:
+        return {"part": [replay_batch(batch["path"], batch.get("bytes"), policies, **settings)]}
+
+    # Tasks and no actors: these wait for processors that a small cluster does not have, and a process keeps its vocabularies anyway.
+    parts = dataset.map_batches(replayed, batch_size=batch_size, batch_format="numpy")
+    return finish([row["part"] for row in parts.iter_rows()])

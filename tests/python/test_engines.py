@@ -1,0 +1,104 @@
+"""A study on a local cluster of Ray, Spark or Dask gives what one machine gives, to the byte, also if a worker dies or a task runs twice."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import recompact
+
+#: Each engine warns of its own matters.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+#: Recordings, where there are some, or else those of the repository.
+FOLDERS = os.environ.get("RECOMPACT_TRANSCRIPTS", "fixtures/transcripts").split(":")
+PRESETS = ["lcc-s08", "claude-code"]
+PARTS = 7
+
+
+def transcripts():
+    files = (file for folder in FOLDERS for file in sorted(Path(folder).resolve().rglob("*")))
+    endings = (".json", ".jsonl", ".gz", ".zst", ".traj")
+    return [str(file) for file in files if file.name.endswith(endings) and "/." not in str(file)]
+
+
+def policies(died):
+    """Two presets, and a function that kills its process once. Engines send it by value."""
+    died = str(died)
+
+    def mortal(request):
+        try:
+            os.close(os.open(died, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return None
+        os._exit(9)
+
+    return [*PRESETS, mortal]
+
+
+def json_of(results):
+    return results.report("json")
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    died = tmp_path_factory.mktemp("whole") / "died"
+    died.touch()
+    part = recompact.replay(transcripts(), policies(died), part=True)
+    return json_of(recompact.finish(part))
+
+
+def test_ray(expected, tmp_path):
+    ray = pytest.importorskip("ray")
+    import ray.data
+
+    import recompact.ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        files = transcripts()
+        rows = [{"path": path} for path in files + files[: len(files) // PARTS]]
+        results = recompact.ray.replay(ray.data.from_items(rows), policies(tmp_path / "died"), batch_size=-(-len(rows) // PARTS))
+        assert json_of(results) == expected
+        held = recompact.ray.replay(ray.data.read_binary_files(files[:9], include_paths=True), PRESETS, batch_size=3)
+    finally:
+        ray.shutdown()
+    assert (tmp_path / "died").exists()
+    assert json_of(held) == json_of(recompact.finish(recompact.replay(files[:9], PRESETS, part=True)))
+
+
+def test_spark(expected, tmp_path, monkeypatch):
+    sql = pytest.importorskip("pyspark.sql")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java")
+    import recompact.spark
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    builder = sql.SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1").getOrCreate()
+    try:
+        files = transcripts()
+        rows = [(path,) for path in files + files[: len(files) // PARTS]]
+        frame = spark.createDataFrame(rows, ["path"]).repartition(PARTS)
+        assert json_of(recompact.spark.replay(frame, policies(tmp_path / "died"))) == expected
+        held = recompact.spark.replay(spark.read.format("binaryFile").load(files[:9]), PRESETS)
+    finally:
+        spark.stop()
+    assert (tmp_path / "died").exists()
+    assert json_of(held) == json_of(recompact.finish(recompact.replay(files[:9], PRESETS, part=True)))
+
+
+def test_dask(expected, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    files, mine = transcripts(), policies(tmp_path / "died")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+
+        def part(paths):
+            return recompact.replay(paths, mine, part=True, jobs=1, progress=False).data
+
+        tasks = [client.submit(part, files[at::PARTS], pure=False) for at in [*range(PARTS), 0]]
+        assert json_of(recompact.finish(client.gather(tasks))) == expected
+    assert (tmp_path / "died").exists()

@@ -1,0 +1,76 @@
+"""Parts of a study merge into the whole study, to the byte."""
+
+import itertools
+import pickle
+from pathlib import Path
+
+import pytest
+
+import recompact
+
+FILES = [
+    "fixtures/transcripts/codex/repair.jsonl",
+    "fixtures/transcripts/openai-chat/tasks.json",
+    "fixtures/transcripts/messages/repair.blocks.jsonl",
+    "fixtures/transcripts/awkward/empty.jsonl",
+]
+POLICIES = ["lcc-s06", "sliding-window"]
+
+
+def halved(request):
+    return request.messages[-6:] if request.messages[-6:][0]["role"] == "user" else None
+
+
+def json_of(results):
+    return results.report("json")
+
+
+@pytest.fixture(scope="module")
+def whole():
+    with pytest.warns(recompact.RecompactWarning, match="empty.jsonl"):
+        return json_of(recompact.finish(recompact.replay(FILES, POLICIES, part=True)))
+
+
+def finished(parts):
+    with pytest.warns(recompact.RecompactWarning, match="1 file is no transcript in a known format and skipped: .*empty.jsonl"):
+        return json_of(recompact.finish(parts))
+
+
+def test_parts_merge_in_any_order_and_may_be_repeated(whole):
+    parts = [pickle.loads(pickle.dumps(recompact.replay([file], POLICIES, part=True))) for file in FILES]
+    for order in itertools.islice(itertools.permutations(parts), 0, 24, 7):
+        assert finished([*order, parts[1]]) == whole
+    assert recompact.merge(parts) == recompact.merge([parts[3], recompact.merge(parts[:3]), parts[0].data])
+
+
+def test_files_and_bytes_are_parts_as_well(whole, tmp_path):
+    parts = []
+    for index, file in enumerate(FILES):
+        part = recompact.replay_bytes([(file, Path(file).read_bytes())], POLICIES, part=True)
+        part.save(tmp_path / str(index))
+        parts.append(tmp_path / str(index))
+    assert finished(parts) == whole
+
+
+def test_a_function_is_not_called_to_finish():
+    part = recompact.replay(FILES[:2], halved, part=True)
+    assert json_of(recompact.finish(part)) == json_of(recompact.replay(FILES[:2], halved))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: recompact.replay(FILES, part=True), ValueError, "policies: what is replayed by default depends on all transcripts"),
+        (lambda: recompact.replay(FILES, "lcc-s06", part="yes"), TypeError, "part: True or False is needed, not 'yes'"),
+        (lambda: recompact.replay(FILES, "lcc-s06", part=True, newest=1), ValueError, "newest: which sessions are the newest depends on all"),
+        (lambda: recompact.merge([]), ValueError, "there is no part to merge"),
+        (lambda: recompact.merge([b"{}"]), ValueError, "not a part"),
+        (lambda: recompact.merge(b"{}"), TypeError, "parts: several parts are needed, not bytes"),
+        (lambda: recompact.replay_bytes([], "lcc-s06"), ValueError, "transcripts: there is none"),
+        (lambda: recompact.replay_bytes([("a", b"1"), ("a", b"2")], "lcc-s06"), ValueError, "two transcripts have the name a"),
+        (lambda: recompact.Part("x"), TypeError, "data: bytes are needed, not str"),
+    ],
+)
+def test_what_is_no_part_is_an_error(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
