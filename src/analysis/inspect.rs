@@ -13,6 +13,7 @@ use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
 use crate::metrics::cost::outputs;
 use crate::metrics::prices::{Bill, CallBill, Ledger, Prices, call_bills};
+use crate::results::saved::Kinship;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Identity, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
 
@@ -32,6 +33,9 @@ pub struct Inspection {
     pub format: &'static str,
     /// Who held it, as the record says.
     pub identity: Identity,
+    /// What it is of other sessions.
+    #[serde(skip)]
+    pub kin: Kinship,
     pub models: Vec<String>,
     /// Recorded model responses.
     pub calls: usize,
@@ -190,6 +194,7 @@ impl Inspection {
             conversation: conversation.name.clone(),
             format: conversation.format,
             identity: conversation.identity.clone(),
+            kin: Kinship::new(transcript, conversation),
             models: models(conversation),
             calls: conversation.calls.len(),
             messages: conversation.messages.len(),

@@ -129,7 +129,7 @@ pub struct SampledUse<H> {
 impl<H> SampledUse<H> {
     /// Returns the session of the use.
     pub fn session(&self) -> Session<'_> {
-        Session::new(&self.transcript, &self.conversation)
+        Session::named(&self.recording.session)
     }
 
     /// Whether two uses are in the same request.
@@ -204,7 +204,7 @@ mod tests {
             policy: policy.to_owned(),
             transcript: transcript.to_owned(),
             conversation: "main".to_owned(),
-            recording: Arc::default(),
+            recording: Arc::new(Recording { session: transcript.to_owned(), ..Recording::default() }),
             call,
             index: 0,
             fact: Fact::plain(FactKind::Identifier, "pool_size"),

@@ -1,11 +1,11 @@
 //! What saved results recommend that a harness is given: a policy for the context window of their sessions, or nothing.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::export::targets_of;
 use super::verdict::{HarnessResults, Standing, Way, by_harness, verdict, way_with};
 use crate::engine::policy::{SessionsWindow, preset};
-use crate::results::saved::{Results, Session};
+use crate::results::saved::{Results, Session, TraceRow};
 use crate::results::stats::Samples;
 use crate::util::text::{did_you_mean, plural};
 
@@ -134,7 +134,8 @@ fn policy(results: &Results, part: &Results, name: &str, origin: String) -> Resu
 
 /// Returns the context windows of the conversations of `part`. Only the whole results have them.
 fn windows(results: &Results, part: &Results) -> Vec<SessionsWindow> {
-    let own: BTreeSet<(&str, &str)> = part.rows.iter().map(|row| (&*row.transcript, &*row.conversation)).collect();
-    let traces = results.traces.iter().filter(|trace| own.contains(&(&*trace.transcript, &*trace.conversation)));
-    SessionsWindow::count(traces.map(|trace| (trace.window, Session::new(&trace.transcript, &trace.conversation))))
+    let own: BTreeMap<(&str, &str), Session> =
+        part.rows.iter().map(|row| ((&*row.transcript, &*row.conversation), row.session())).collect();
+    let session = |trace: &TraceRow| own.get(&(&*trace.transcript, &*trace.conversation)).copied();
+    SessionsWindow::count(results.traces.iter().filter_map(|trace| Some((trace.window, session(trace)?))))
 }

@@ -10,7 +10,7 @@ use super::settings::study_spec;
 use super::value::to_python;
 use super::watch::{Skipped, Watch, corpus, strict};
 use crate::analysis::corpus::{Analysed, Source, for_each};
-use crate::results::saved::Recording;
+use crate::results::saved::{Families, Kinship, Recording};
 use crate::transcript::conversation::{Conversation, Message};
 use crate::transcript::format::Reading;
 
@@ -29,22 +29,32 @@ pub fn read<'py>(
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results, end, .. } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let read = PyList::empty(py);
+    let kin: Vec<Kinship> = results
+        .iter()
+        .flat_map(|(transcript, conversations)| conversations.iter().map(|conversation| Kinship::new(transcript, conversation)))
+        .collect();
+    let families = Families::new(&kin);
     for (transcript, conversations) in results {
         for conversation in &conversations {
-            read.append(to_dict(py, &transcript, conversation)?)?;
+            read.append(to_dict(py, &transcript, conversation, &families)?)?;
         }
     }
     Ok((read, skipped.with_end(end)))
 }
 
-fn to_dict<'py>(py: Python<'py>, transcript: &str, conversation: &Conversation) -> PyResult<Bound<'py, PyDict>> {
+fn to_dict<'py>(
+    py: Python<'py>,
+    transcript: &str,
+    conversation: &Conversation,
+    families: &Families,
+) -> PyResult<Bound<'py, PyDict>> {
     let recording = Recording::new(transcript, conversation);
     let messages: Vec<_> =
         conversation.messages.iter().map(|message| to_message(py, conversation, message)).collect::<PyResult<_>>()?;
     let dict = PyDict::new(py);
     dict.set_item("transcript", transcript)?;
     dict.set_item("name", &conversation.name)?;
-    dict.set_item("session", recording.session)?;
+    dict.set_item("session", families.head(&recording.session))?;
     dict.set_item("format", conversation.format)?;
     dict.set_item("model", recording.model)?;
     dict.set_item("project", recording.project)?;

@@ -110,7 +110,7 @@ fn overview(inspections: &[Inspection]) -> TableModel {
     headers.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(ColumnHeader::numbers));
     headers.push(ColumnHeader::prose("growth"));
     let (transcripts, conversations) = (plural(transcripts.len(), "transcript"), plural(inspections.len(), "conversation"));
-    let title = format!("{transcripts}, {conversations}{}", families::sub_agents(inspections));
+    let title = format!("{transcripts}, {conversations}{}", families::sessions(inspections));
     TableModel { title, subject: String::new(), headers, rows, footnotes }
 }
 

@@ -8,7 +8,7 @@ use crate::analysis::corpus::{self, Corpus, Monitor, RunError, Source};
 use crate::analysis::study::Study;
 use crate::engine::policy::Policy;
 use crate::facts::references::Placebo;
-use crate::results::saved::Recording;
+use crate::results::saved::{Families, Recording, move_to};
 
 /// What a model is asked about.
 pub struct Cases<S: Scorer> {
@@ -31,11 +31,14 @@ impl<S: Scorer> Cases<S> {
         monitor: &dyn Monitor,
     ) -> Result<Self, RunError> {
         let left_out = samples.iter().map(|sample| sample.left_out).sum();
+        let families = Families::new(samples.iter().flat_map(|sample| &sample.kin));
         let (mut drawn, mut facts) = (Vec::new(), Vec::new());
         for sample in samples {
             drawn.extend(sample.uses);
             facts.extend(sample.facts);
         }
+        drawn.iter_mut().for_each(|used: &mut SampledUse<S::Hint>| move_to(&mut used.recording, &families));
+        facts.iter_mut().for_each(|(recording, _)| move_to(recording, &families));
         let mut uses = choose::<S>(drawn, plan);
         uses.iter_mut().for_each(|used| used.shared = shared(used, &facts));
         if uses.is_empty() {

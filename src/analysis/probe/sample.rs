@@ -9,7 +9,7 @@ use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
 use crate::facts::references::Placebo;
-use crate::results::saved::Recording;
+use crate::results::saved::{Kinship, Recording};
 use crate::transcript::format::Reading;
 
 /// The uses drawn from one transcript.
@@ -19,6 +19,8 @@ pub struct SampledUses<H> {
     pub uses: Vec<SampledUse<H>>,
     /// What [`Memory::left_out`] counted in all conversations.
     pub left_out: usize,
+    /// What its conversations are of other sessions.
+    pub(super) kin: Vec<Kinship>,
     /// The facts of conversations, with what the record says about each.
     pub(super) facts: Vec<(Arc<Recording>, Placebo)>,
     /// Why a summarizer had no answer. Then there are no uses of this transcript.
@@ -27,7 +29,14 @@ pub struct SampledUses<H> {
 
 impl<H> SampledUses<H> {
     fn new(transcript: &str) -> Self {
-        Self { transcript: transcript.to_owned(), uses: Vec::new(), left_out: 0, facts: Vec::new(), unanswered: None }
+        Self {
+            transcript: transcript.to_owned(),
+            uses: Vec::new(),
+            left_out: 0,
+            kin: Vec::new(),
+            facts: Vec::new(),
+            unanswered: None,
+        }
     }
 
     /// Returns the transcript and why there are no uses of it.
@@ -83,6 +92,7 @@ pub fn sample<S: Scorer>(
     for conversation in &reading.conversations {
         let prepared = study.prepare(conversation);
         let recording = Arc::new(Recording::new(transcript, conversation));
+        sampled.kin.push(Kinship::new(transcript, conversation));
         let mut memory = Memory::default();
         for policy in policies {
             let (journal, retention) = study.evaluate(&prepared, policy, &mut NoObserver);

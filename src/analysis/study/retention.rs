@@ -14,7 +14,7 @@ use crate::facts::references::{Placebo, Provenance, References};
 use crate::metrics::metric::retention::CHANCE;
 use crate::metrics::metric::{self, MetricInput};
 use crate::metrics::retention::{Bounds, GroupTotals, Miss, OutcomeWeights, Retention};
-use crate::results::saved::{KeptRow, MissRow, Row, Session};
+use crate::results::saved::{Families, KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
 
@@ -189,28 +189,32 @@ pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, name: &str) ->
 pub struct ChanceSample {
     transcript: String,
     conversation: String,
+    /// Name of its session.
+    session: String,
     placebo: Placebo,
 }
 
 impl ChanceSample {
     pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
-        Self { transcript: transcript.to_owned(), conversation: conversation.to_owned(), placebo }
+        let session = Session::new(transcript, conversation).to_string();
+        Self { transcript: transcript.to_owned(), conversation: conversation.to_owned(), session, placebo }
     }
 
-    fn session(&self) -> Session<'_> {
-        Session::new(&self.transcript, &self.conversation)
+    /// Gives it the session with which it counts.
+    pub fn move_to(&mut self, families: &Families) {
+        self.session = families.head(&self.session).to_owned();
     }
 }
 
 /// Fills in the column `kept.chance`: looks up each conversation's uses in whole other sessions, evenly spaced over all of them.
 pub fn fill_in_chance(rows: &mut [Row], compared: &[ChanceSample]) {
-    let mut own: HashMap<Session, Vec<usize>> = HashMap::new();
+    let mut own: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, sample) in compared.iter().enumerate() {
-        own.entry(sample.session()).or_default().push(index);
+        own.entry(&sample.session).or_default().push(index);
     }
     let mut rows = rows.iter_mut().peekable();
     for (index, sample) in compared.iter().enumerate() {
-        let others = other_sessions(index, &own[&sample.session()], compared.len());
+        let others = other_sessions(index, &own[sample.session.as_str()], compared.len());
         let mut shares: Vec<f64> = others.filter_map(|other| sample.placebo.chance(&compared[other].placebo)).collect();
         shares.sort_by(f64::total_cmp);
         let median = shares.get(shares.len() / 2).copied();

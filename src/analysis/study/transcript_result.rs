@@ -12,7 +12,8 @@ use crate::engine::summarizer::AnswerCost;
 use crate::findings::{FINDINGS, Finding};
 use crate::metrics::metric;
 use crate::results::saved::{
-    CalibrationRow, CheckRow, Coverage, Dates, PolicyText, ResultNote, Results, Row, TraceRow, answer_spending, summarise,
+    CalibrationRow, CheckRow, Coverage, Dates, Families, Kinship, PolicyText, ResultNote, Results, Row, TraceRow,
+    answer_spending, summarise,
 };
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
@@ -35,6 +36,8 @@ pub struct TranscriptResult {
     /// Times of its first and last message, in milliseconds since 1970; none without times.
     times: Times,
     rows: Vec<Row>,
+    /// What its conversations are of other sessions.
+    kin: Vec<Kinship>,
     traces: Vec<TraceRow>,
     findings: Vec<Finding>,
     pub(super) notes: Vec<ResultNote>,
@@ -79,6 +82,8 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     let mut unknown_models = UnknownModels::default();
     let mut times = Times::default();
     let copies = without_copies(&transcripts);
+    let counted = transcripts.iter().zip(&copies).filter(|(_, copy)| copy.is_none());
+    let families = Families::new(counted.flat_map(|(result, _)| &result.kin));
     let mut coverage = Coverage { found: transcripts.len(), left_out: Vec::new() };
     for (result, copy) in transcripts.into_iter().zip(copies) {
         if let Some(note) = copy {
@@ -105,6 +110,8 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         }
     }
     notes.extend(unknown_models.notes());
+    families.group(&mut rows);
+    compared.iter_mut().for_each(|sample| sample.move_to(&families));
     retention::fill_in_chance(&mut rows, &compared);
     let text = |policy: &Policy| PolicyText {
         name: policy.name.clone(),
@@ -173,6 +180,7 @@ impl TranscriptResult {
             transcript: transcript.to_owned(),
             calls,
             times,
+            kin: reading.conversations.iter().map(|conversation| Kinship::new(transcript, conversation)).collect(),
             notes: reading.notes.iter().map(note).collect(),
             ..Self::default()
         }

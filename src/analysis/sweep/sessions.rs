@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::analysis::study::{KnownWindow, Study};
 use crate::engine::policy::{Policy, SessionsWindow};
-use crate::results::saved::{ResultNote, Session};
+use crate::results::saved::{Families, Kinship, ResultNote};
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
 use crate::util::text::plural;
@@ -25,6 +25,7 @@ const MIN_HELD_OUT_FROM: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSize {
     pub conversation: String,
+    pub kin: Kinship,
     /// Recorded calls that have a request; a conversation without any cannot be replayed.
     pub calls: u64,
     /// Whether the recorded agent compacted.
@@ -46,6 +47,7 @@ impl TranscriptSize {
     pub fn new(study: &Study, transcript: &str, conversations: &[Conversation]) -> Self {
         let size = |conversation: &Conversation| SessionSize {
             conversation: conversation.name.clone(),
+            kin: Kinship::new(transcript, conversation),
             calls: conversation.requests() as u64,
             is_compacted: !conversation.compactions.is_empty(),
             window: study.known_window(conversation),
@@ -90,16 +92,21 @@ impl SessionTable {
     /// Builds the table from all transcripts, in their order.
     pub fn new(transcripts: &[TranscriptSize]) -> Self {
         let mut table = Self::default();
-        let mut numbers: HashMap<Session, usize> = HashMap::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
         let hashes: Vec<&[u64]> = transcripts.iter().map(|transcript| transcript.call_hashes.as_slice()).collect();
-        for (TranscriptSize { transcript, conversations, .. }, original) in transcripts.iter().zip(copies::originals(&hashes)) {
+        let originals = copies::originals(&hashes);
+        let counted = transcripts.iter().zip(&originals).filter(|(_, original)| original.is_none());
+        let families = Families::new(counted.flat_map(|(transcript, _)| transcript.conversations.iter().map(|seen| &seen.kin)));
+        for (TranscriptSize { transcript, conversations, .. }, original) in transcripts.iter().zip(originals) {
             if let Some(original) = original {
                 table.copies.push((transcript.clone(), transcripts[original].transcript.clone()));
                 continue;
             }
-            for SessionSize { conversation, calls, is_compacted, window } in conversations.iter().filter(|seen| seen.calls > 0) {
+            for SessionSize { conversation, kin, calls, is_compacted, window } in
+                conversations.iter().filter(|seen| seen.calls > 0)
+            {
                 let next = numbers.len();
-                let number = *numbers.entry(Session::new(transcript, conversation)).or_insert(next);
+                let number = *numbers.entry(families.head(kin.session())).or_insert(next);
                 if number == next {
                     table.calls.push(0);
                 }

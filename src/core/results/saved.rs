@@ -6,6 +6,7 @@ mod calibration;
 mod comparison;
 mod cost;
 mod coverage;
+mod families;
 mod origin;
 mod read;
 mod recording;
@@ -36,9 +37,10 @@ pub use calibration::CalibrationRow;
 pub use comparison::{ComparisonRow, Statistics};
 pub use cost::{CheckRow, CostlyInvalidation, EventCounts, InvalidationRow};
 pub use coverage::{Coverage, LeftOut};
+pub use families::{Families, Kinship};
 pub use origin::{Dates, Program};
 pub use read::ResultsError;
-pub use recording::Recording;
+pub use recording::{Recording, move_to};
 pub use retention::{KeptRow, MissRow};
 pub use schema::schema;
 pub use session::Session;
@@ -137,7 +139,7 @@ pub struct Results {
 }
 
 /// One conversation under one policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     pub transcript: String,
     pub conversation: String,

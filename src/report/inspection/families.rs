@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::Inspection;
 use crate::report::table_model::cut_path;
+use crate::results::saved::Families;
+use crate::util::text::plural;
 
 /// Marks a child, once for each generation.
 const CHILD: &str = "↳ ";
@@ -35,11 +37,15 @@ impl Member<'_> {
     }
 }
 
-/// Says how many conversations are of sub-agents: `, 3 of them of sub-agents`. Empty if none is.
-pub fn sub_agents(all: &[Inspection]) -> String {
+/// Says in how many sessions conversations are, and how many are of sub-agents: ` (1 session), 3 of them of sub-agents`. Leaves out
+/// what is no news.
+pub fn sessions(all: &[Inspection]) -> String {
+    let families = Families::new(all.iter().map(|inspection| &inspection.kin));
+    let sessions: HashSet<&str> = all.iter().map(|inspection| families.head(inspection.kin.session())).collect();
+    let sessions = if sessions.len() == all.len() { String::new() } else { format!(" ({})", plural(sessions.len(), "session")) };
     match all.iter().filter(|inspection| inspection.identity.is_sub_agent()).count() {
-        0 => String::new(),
-        count => format!(", {} of them of sub-agents", super::number(count)),
+        0 => sessions,
+        count => format!("{sessions}, {} of them of sub-agents", super::number(count)),
     }
 }
 
@@ -105,7 +111,8 @@ mod tests {
         let expected =
             ["b | main", "↳ b2 | main", "↳ ↳ b21 | main", "↳ b1 | main", "a | main", "x1 | main, child of x (not here)"];
         assert_eq!(order(&sessions), expected);
-        assert_eq!(sub_agents(&inspections(&sessions)), ", 4 of them of sub-agents");
+        let said = super::sessions(&inspections(&sessions));
+        assert_eq!(said, " (3 sessions), 4 of them of sub-agents", "the families of a, of b, and of x, which is not here");
     }
 
     #[test]

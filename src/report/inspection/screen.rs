@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::families::{Member, by_family, sub_agents};
+use super::families::{Member, by_family, sessions};
 use super::{GROWTH, Inspection, Inspections, folder, number, tokens};
 use crate::analysis::inspect::{RecordedUsage, WITHOUT_TEXTS};
 use crate::metrics::column::Unit;
@@ -36,7 +36,7 @@ fn scope(all: &[Inspection]) -> Prose {
     let formats = formats.iter().map(|(format, count)| format!("{format} {count}")).collect::<Vec<_>>().join(", ");
     let calls = number(all.iter().map(|inspection| inspection.calls).sum());
     let (conversations, transcripts) = (plural(all.len(), "conversation"), plural(transcripts.len(), "transcript"));
-    Prose::new(format!("{conversations} of {transcripts}{}, {calls} calls ({formats})", sub_agents(all)))
+    Prose::new(format!("{conversations} of {transcripts}{}, {calls} calls ({formats})", sessions(all)))
 }
 
 /// What most of the tokens are.

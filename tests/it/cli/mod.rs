@@ -9,6 +9,7 @@ pub mod defaults;
 pub mod demo;
 pub mod diff;
 pub mod export_settings;
+pub mod families;
 pub mod faults;
 pub mod file_uses;
 pub mod first_screens;

@@ -54,7 +54,10 @@ fn machine() -> TempDir {
 fn a_database_is_inspected_session_by_session() {
     let folder = machine();
     let shown = run_in(folder.path(), ["inspect", "opencode.db", "-q", "--width", "150"], b"").printed();
-    assert!(shown.starts_with("2 conversations of 2 transcripts, 1 of them of sub-agents, 9 calls (opencode 2)\n"), "{shown}");
+    assert!(
+        shown.starts_with("2 conversations of 2 transcripts (1 session), 1 of them of sub-agents, 9 calls (opencode 2)\n"),
+        "{shown}"
+    );
     let names: Vec<&str> = shown.lines().filter(|line| line.contains("#ses_") && line.contains(" opencode ")).collect();
     assert!(
         names[0].trim_start().starts_with("opencode.db#ses_main") && names[1].contains("↳ opencode.db#ses_m…agents/ses_child"),

@@ -59,7 +59,7 @@ fn databases_are_found_and_their_sessions_by_their_ids() {
     opencode(&machine.0.path().join(".local/share/opencode/opencode-beta.db"));
     let ran = machine.run("inspect");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "no path was named: reading ~/.local/share/opencode/opencode-beta.db\n"));
-    assert!(ran.stdout.starts_with("2 conversations of 2 transcripts, 1 of them of sub-agents"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("2 conversations of 2 transcripts (1 session), 1 of them of sub-agents"), "{}", ran.stdout);
     let shown = machine.run("show ses_child");
     assert!(shown.code == 0 && shown.stdout.contains("Boil the kettle of ses_child."), "{}", shown.stderr);
     assert!(machine.run("inspect --limit 1 -q").stdout.starts_with("2 conversations"), "a session and its sub-agents");

@@ -1,10 +1,12 @@
 //! Checks intervals and p-values on simulated studies whose true values are known.
 
+use std::sync::Arc;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use recompact::results::saved::{
-    Accumulator, Aggregation, Column, ColumnId, ComparisonRow, Direction, Results, Row, Unit, VERSION, summarise,
+    Accumulator, Aggregation, Column, ColumnId, ComparisonRow, Direction, Recording, Results, Row, Unit, VERSION, summarise,
 };
 use recompact::results::stats::{MIN_SESSIONS, RESAMPLES, Resamples, infer, predicted_interval};
 
@@ -317,11 +319,40 @@ fn too_few_sessions_give_no_inference() {
 
     let of_one_session = |mut rows: Vec<Row>| {
         for row in &mut rows {
-            row.transcript = format!("s/subagents/{}", row.transcript);
+            row.recording = of_session("s");
         }
         rows
     };
     assert_eq!(judged(of_one_session(study(8, 1)), &["b"], 1).statistics, None);
+}
+
+fn of_session(name: &str) -> Arc<Recording> {
+    Recording { session: name.to_owned(), ..Recording::default() }.into()
+}
+
+/// Sixteen rows a policy of eight families: each child has what its parent has. As a part of its parent it makes no interval
+/// narrower; as a session of its own it would.
+#[test]
+fn children_are_no_evidence_of_their_own() {
+    let alone = judged(study(8, 1), &["b"], 1);
+    let with_children = |is_family: bool| {
+        let copies = |parent: Row| {
+            let (own, head) = (format!("child-{}", parent.transcript), parent.transcript.clone());
+            let session = if is_family { &head } else { &own };
+            let child = Row { transcript: own.clone(), recording: of_session(session), ..parent.clone() };
+            [Row { recording: of_session(&head), ..parent }, child]
+        };
+        judged(study(8, 1).into_iter().flat_map(copies).collect(), &["b"], 1)
+    };
+    let interval = |results: &Results| *results.summary[0].intervals.entry("saved").expect("an interval");
+    let (family, strangers) = (with_children(true), with_children(false));
+    assert_eq!(
+        [&alone, &family, &strangers].map(|results| results.statistics.as_ref().map(|made| made.sessions)),
+        [8, 8, 16].map(Some)
+    );
+    let width = |results: &Results| interval(results)[1] - interval(results)[0];
+    assert!((width(&family) - width(&alone)).abs() < 1e-12, "{:?} {:?}", interval(&family), interval(&alone));
+    assert!(width(&strangers) < 0.8 * width(&alone), "{:?} {:?}", interval(&strangers), interval(&alone));
 }
 
 /// `--seed` draws other samples, so intervals change a little and totals do not.

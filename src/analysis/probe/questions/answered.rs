@@ -24,6 +24,7 @@ pub struct AnsweredQuestion {
     pub policy: String,
     pub transcript: String,
     pub conversation: String,
+    pub session: String,
     /// Number of the call whose request was shown, from 1.
     pub call: usize,
     /// Line of the transcript that the question is about.
@@ -71,6 +72,7 @@ pub(super) fn ask_about(cases: &[Case<Questions>], ask: Ask) -> Result<Vec<Answe
         policy: used.policy.clone(),
         transcript: used.transcript.clone(),
         conversation: used.conversation.clone(),
+        session: used.recording.session.clone(),
         call: used.call as usize + 1,
         line: used.hint.line,
         kind: used.fact.kind.name(),

@@ -137,6 +137,6 @@ impl ProbeResults {
 
 /// Returns a table for each session, in the order of their first questions.
 fn sessions(asked: &[&AnsweredQuestion]) -> Vec<Table> {
-    let asked = asked.iter().map(|asked| (Session::new(&asked.transcript, &asked.conversation), *asked));
+    let asked = asked.iter().map(|asked| (Session::named(&asked.session), *asked));
     by_session(asked).iter().map(|asked| Answers::count(asked).table).collect()
 }

@@ -140,5 +140,5 @@ impl<'a> Sessions<'a> {
 }
 
 fn session(used: &ScoredUse) -> Session<'_> {
-    Session::new(&used.transcript, &used.conversation)
+    Session::named(&used.session)
 }

@@ -22,6 +22,7 @@ fn search() -> (Search, SessionTable) {
         transcript: format!("{n}.jsonl"),
         conversations: vec![SessionSize {
             conversation: "main".to_owned(),
+            kin: Kinship::new(&format!("{n}.jsonl"), &ConversationBuilder::new("main", "test", Thinking::All).finish()),
             calls: n + 1,
             is_compacted: false,
             window: KnownWindow::default(),

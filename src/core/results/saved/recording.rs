@@ -1,18 +1,19 @@
 //! What the record says about a conversation: the keys by which rows are grouped.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Row, Session};
+use super::{Families, Row, Session};
 use crate::tokens::calibration::main_model;
 use crate::transcript::conversation::Conversation;
 
 /// What the record says about a conversation. All rows of the conversation share one; in JSON and CSV, each row has these fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recording {
-    /// Name of its session: a session and its sub-agents have the same. Empty in results of version 1, as is `format`.
+    /// Name of its session: a session, its sub-agents and its forks have the same. Empty in results of version 1, as is `format`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
     /// Id of the transcript's format: `claude-code`.
@@ -39,6 +40,15 @@ impl Recording {
             project: conversation.project.clone(),
             started: conversation.times().and_then(|[first, _]| utc(first)),
         }
+    }
+}
+
+/// Gives a recording the session with which it counts.
+pub fn move_to(recording: &mut Arc<Recording>, families: &Families) {
+    let head = families.head(&recording.session);
+    if head != recording.session {
+        let session = head.to_owned();
+        Arc::make_mut(recording).session = session;
     }
 }
 

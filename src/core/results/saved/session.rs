@@ -15,11 +15,17 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Returns the session of a conversation. The file of a sub-agent is in a folder named after its session.
+    /// Returns the session of a conversation by its path alone: the file of a sub-agent is in a folder named after its session.
+    /// [`Families`](super::Families) joins those whose records name a parent.
     pub fn new(transcript: &'a str, conversation: &'a str) -> Self {
         let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
         let number = conversation.find(|c: char| !c.is_ascii_digit()).map_or(conversation, |end| &conversation[..end]);
         Self { transcript: file.strip_suffix(".jsonl").unwrap_or(file), list_number: Some(number).filter(|n| !n.is_empty()) }
+    }
+
+    /// Returns the session with a name that was written before.
+    pub fn named(name: &'a str) -> Self {
+        Self { transcript: name, list_number: None }
     }
 }
 
@@ -34,9 +40,12 @@ impl fmt::Display for Session<'_> {
 }
 
 impl Row {
-    /// Returns the session of this row's conversation.
+    /// Returns the session of this row's conversation. Results of version 1 do not name it; there the path does.
     pub fn session(&self) -> Session<'_> {
-        Session::new(&self.transcript, &self.conversation)
+        match self.recording.session.as_str() {
+            "" => Session::new(&self.transcript, &self.conversation),
+            name => Session::named(name),
+        }
     }
 }
 
@@ -54,5 +63,13 @@ mod tests {
         assert!(same(("list.json", "17"), ("list.json", "17-trial1")));
         let names = [("a/s/subagents/agent-1.jsonl", "agent-1"), ("list.json", "17-trial1")];
         assert_eq!(names.map(|(transcript, name)| Session::new(transcript, name).to_string()), ["a/s", "list.json/17"]);
+    }
+
+    #[test]
+    fn a_row_is_of_the_session_that_its_recording_names() {
+        let mut row = Row { transcript: "b.jsonl".to_owned(), conversation: "main".to_owned(), ..Row::default() };
+        assert_eq!(row.session().to_string(), "b", "a row of version 1 has no name");
+        row.recording = super::super::Recording { session: "a".to_owned(), ..Default::default() }.into();
+        assert_eq!(row.session().to_string(), "a");
     }
 }

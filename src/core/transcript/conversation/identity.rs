@@ -88,6 +88,8 @@ mod tests {
         assert_eq!(identity("qwen-code", qwen), "qwen-code 0.24, s, -, -");
         let pi = "{\"type\":\"session\",\"id\":\"s\",\"version\":3}\n{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"go\"}}";
         assert_eq!(identity("pi", pi), "pi, s, -, -");
+        let fork = pi.replace("\"version\"", r#""parentSession":"C:\\pi\\2026-10-05_p-1.jsonl","version""#);
+        assert_eq!(identity("pi", &fork), "pi, s, p-1, -");
         let copilot = "{\"type\":\"session.start\",\"data\":{\"sessionId\":\"s\",\"copilotVersion\":\"1.0\"}}\n{\"type\":\"user.message\",\"data\":{\"content\":\"go\"}}";
         assert_eq!(identity("copilot-cli", copilot), "copilot-cli 1.0, s, -, -");
         let chat = "{\"sessionId\":\"s\",\n\"kind\":\"subagent\",\"messages\":[{\"type\":\"user\",\"content\":\"go\"}]}";

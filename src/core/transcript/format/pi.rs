@@ -82,6 +82,8 @@ struct Entry {
     parent_id: Option<String>,
     timestamp: Option<String>,
     cwd: Option<String>,
+    /// Path of the session's file from which this one was made, a fork most often (pi 0.87.1, `session-manager.js`).
+    parent_session: Option<String>,
     message: Option<Box<Message>>,
     /// Of a compaction or of a branch.
     summary: Option<String>,
@@ -158,8 +160,10 @@ fn parents(entries: &[Entry]) -> Vec<Option<usize>> {
 /// Reads one branch. Of the entries `left` on other branches, only what was billed is kept.
 fn conversation(name: String, entries: &[Entry], branch: &[usize], left: &[usize], notes: &mut Notes) -> Option<Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
-    let session = entries.iter().find(|entry| entry.r#type == "session").and_then(|entry| entry.id.clone());
-    timeline.builder.set_identity(Identity { session, ..Identity::of(NAME) });
+    let header = entries.iter().find(|entry| entry.r#type == "session");
+    let parent = header.and_then(|header| Some(id_in(header.parent_session.as_deref()?).to_owned()));
+    let session = header.and_then(|header| header.id.clone());
+    timeline.builder.set_identity(Identity { session, parent, ..Identity::of(NAME) });
     if let Some(folder) = entries.iter().find_map(|entry| entry.cwd.as_ref()) {
         timeline.builder.set_project(folder);
     }
@@ -180,6 +184,13 @@ fn conversation(name: String, entries: &[Entry], branch: &[usize], left: &[usize
         call.into_iter().for_each(|call| timeline.builder.other_branch(call));
     }
     timeline.finish()
+}
+
+/// Returns the id of a session in the path of its file: `…/<time>_<id>.jsonl`.
+fn id_in(path: &str) -> &str {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = file.strip_suffix(".jsonl").unwrap_or(file);
+    stem.rsplit_once('_').map_or(stem, |(_, id)| id)
 }
 
 fn stamp(entry: &Entry) -> Stamp {
