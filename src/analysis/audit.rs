@@ -51,8 +51,12 @@ pub struct Audit {
     pub totals: Totals,
     pub notes: Vec<ResultNote>,
     /// The transcripts that were found but could not be audited, and why.
-    #[serde(skip_serializing_if = "Coverage::is_complete")]
+    #[serde(skip_serializing_if = "names_no_file")]
     pub coverage: Coverage,
+}
+
+fn names_no_file(coverage: &Coverage) -> bool {
+    coverage.left_out.is_empty()
 }
 
 /// Results about one transcript.

@@ -74,9 +74,12 @@ pub enum Unread {
     /// It cannot be read, or the user named it and it is no transcript.
     #[error("{0}")]
     Failed(String),
-    /// It was found in a folder, and is no transcript.
+    /// It was found in a folder, and cannot be read.
     #[error("{0}")]
     Skipped(String),
+    /// It was found in a folder, and is something else: JSON of no known format.
+    #[error("{0}")]
+    Foreign(String),
     /// The run was stopped before it, or while it waited for the bytes.
     #[error("the run was stopped before it was read")]
     Stopped,
@@ -187,7 +190,7 @@ pub fn read_again<T: Send>(
         work(source, reading)
     }) {
         Became::Done(done) => Ok(Some(done.result)),
-        Became::LeftOut(Unread::Failed(why) | Unread::Skipped(why) | Unread::NotFound(why)) => {
+        Became::LeftOut(Unread::Failed(why) | Unread::Skipped(why) | Unread::Foreign(why) | Unread::NotFound(why)) => {
             Err(RunError::Input(vec![format!("{name}: {why} (it was read before)")]))
         }
         Became::LeftOut(Unread::Unwanted | Unread::Joined(_) | Unread::Stopped) => Ok(None),

@@ -337,9 +337,9 @@ impl Transcripts {
 
 /// Prints skipped lines and files on standard error, and how many transcripts are left.
 pub fn say_skipped<T>(processed: &Processed<T>, (quiet, strict): (bool, bool)) {
-    let skipped = processed.skipped_lines.iter().chain(&processed.skipped_files);
-    for line in skipped.filter(|_| !quiet || strict) {
-        output::say(&escape::terminal(line));
+    if !quiet || strict {
+        let skipped = processed.skipped_lines.iter().cloned().chain(processed.skipped_file_lines());
+        skipped.for_each(|line| output::say(&escape::terminal(&line)));
     }
     if !quiet && processed.unwanted > 0 {
         let (transcripts, are) = (plural(processed.unwanted, "transcript"), are(processed.unwanted));

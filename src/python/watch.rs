@@ -208,7 +208,8 @@ impl Watch {
 impl Skipped {
     /// Returns what a run skipped.
     pub fn new<T>(processed: &Processed<T>, notes: Vec<String>) -> Self {
-        Self { lines: processed.skipped_lines.clone(), files: processed.skipped_files.clone(), transcripts: Vec::new(), notes }
+        let files = processed.skipped_files.iter().map(ToString::to_string).collect();
+        Self { lines: processed.skipped_lines.clone(), files, transcripts: Vec::new(), notes }
     }
 
     /// Adds the errors of single transcripts.

@@ -124,11 +124,16 @@ pub fn left_out_transcripts(coverage: &Coverage) -> TableModel {
     let row = |left_out: &LeftOut| vec![left_out.path.clone(), left_out.why.clone()];
     let rows: Vec<_> = coverage.left_out.iter().take(SHOWN).map(row).collect();
     let more = coverage.left_out.len() - rows.len();
-    let more = (more > 0).then(|| format!("{} left out, listed in -o json", plural(more, "more transcript")));
+    let more = (more > 0).then(|| format!("{} left out, listed in -o json", plural(more, "more file")));
+    let transcripts = coverage.transcripts().count();
+    let others = match coverage.left_out.len() - transcripts {
+        0 => String::new(),
+        others => format!(", and {} of something else", plural(others, "file")),
+    };
     TableModel {
-        title: format!("Left out: {}", plural(coverage.left_out.len(), "transcript")),
+        title: format!("Left out: {}{others}", plural(transcripts, "transcript")),
         subject: String::new(),
-        headers: vec![ColumnHeader::names("transcript"), ColumnHeader::prose("why")],
+        headers: vec![ColumnHeader::names("file"), ColumnHeader::prose("why")],
         rows,
         footnotes: more.into_iter().chain([format!("{} in these results", coverage.line_are())]).collect(),
     }

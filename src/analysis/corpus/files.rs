@@ -172,7 +172,7 @@ impl FileCorpus {
             Verdict::Maybe(format) => (format, false),
             Verdict::Unread { kind, why } if is_explicit => return failed(format!("{kind}, {why}")),
             Verdict::Unread { kind, why } => return failed(format!("skipped: {kind}, {why}")),
-            Verdict::No => return failed(unknown_format(bytes, is_explicit)),
+            Verdict::No => return Err(self.unknown_format(at, bytes)),
         };
         let mut reading = match self.part(at, format, bytes) {
             Some(Part::Earlier(last)) => return Err(Unread::Joined(last)),
@@ -188,7 +188,7 @@ impl FileCorpus {
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
         if !is_sure && reading.calls() == 0 {
-            return failed(unknown_format(bytes, is_explicit));
+            return Err(self.unknown_format(at, bytes));
         }
         if !is_read(&reading) {
             if !is_explicit && self.is_of_another_format(at, bytes) {
@@ -204,6 +204,16 @@ impl FileCorpus {
 }
 
 impl FileCorpus {
+    /// Why a file is not read that no format knows.
+    fn unknown_format(&self, at: usize, bytes: &[u8]) -> Unread {
+        match self.inputs[at].explicit {
+            true => Unread::Failed(unknown_format(bytes)),
+            false if is_utf_16(bytes) => Unread::Skipped(UTF_16.to_owned()),
+            false if begins_with_json(bytes) => Unread::Foreign(UNKNOWN_FORMAT.to_owned()),
+            false => Unread::Skipped(UNKNOWN_FORMAT.to_owned()),
+        }
+    }
+
     /// Whether a format was named, and the file is one of another for sure.
     fn is_of_another_format(&self, at: usize, bytes: &[u8]) -> bool {
         let recognised = || format::recognise(&self.inputs[at].name, bytes);
@@ -283,12 +293,32 @@ fn is_read(reading: &Reading) -> bool {
 /// Largest file that is read in every format to find one that reads it.
 const TRIED: usize = 50 << 20;
 
-fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return "text in UTF-16; save it as UTF-8".to_owned();
-    }
-    if !is_explicit {
-        return "skipped, not a transcript in a known format".to_owned();
+/// What is said of a file in a folder that no format knows.
+const UNKNOWN_FORMAT: &str = "skipped, not a transcript in a known format";
+
+/// What is said of a file in UTF-16, which editors on Windows write.
+const UTF_16: &str = "text in UTF-16; save it as UTF-8";
+
+/// Whether a file begins with the mark of UTF-16, in either order of bytes.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
+}
+
+/// Whether the first value is whole JSON that says something: then the file is no damaged transcript, but something else.
+fn begins_with_json(bytes: &[u8]) -> bool {
+    let bytes = bytes.trim_ascii_start();
+    let says_something = match bytes {
+        [b'{' | b'[', rest @ ..] => !matches!(rest.trim_ascii_start(), [] | [b'}' | b']', ..]),
+        _ => false,
+    };
+    let first = || serde_json::Deserializer::from_slice(bytes).into_iter::<serde::de::IgnoredAny>().next();
+    says_something && matches!(first(), Some(Ok(_)))
+}
+
+/// What is said of a named file that no format knows.
+fn unknown_format(bytes: &[u8]) -> String {
+    if is_utf_16(bytes) {
+        return UTF_16.to_owned();
     }
     let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let binary = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };

@@ -1,6 +1,6 @@
 //! What became of the transcripts of a run.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Unread;
 use super::outcome::{Became, Done, Outcomes};
@@ -19,8 +19,8 @@ pub struct Processed<T> {
     pub unwanted: usize,
     /// Lines that could not be read, with file, line and reason.
     pub skipped_lines: Vec<String>,
-    /// Files found in folders that are no transcripts, with the reason.
-    pub skipped_files: Vec<String>,
+    /// Files found in folders that are no transcripts or cannot be read.
+    pub skipped_files: Vec<LeftOut>,
     /// Those left out because of an error. The others are no transcripts at all.
     errors: Vec<LeftOut>,
     is_stopped: bool,
@@ -81,8 +81,12 @@ impl<T> Processed<T> {
                 Unread::Joined(_) => processed.coverage.found -= 1,
                 Unread::Failed(why) | Unread::NotFound(why) => processed.fail(name, why),
                 Unread::Skipped(why) => {
-                    processed.skipped_files.push(format!("{name}: {why}"));
                     processed.coverage.leave_out(name, why);
+                    processed.skipped_files.extend(processed.coverage.left_out.last().cloned());
+                }
+                Unread::Foreign(why) => {
+                    processed.coverage.leave_out_foreign(name, why);
+                    processed.skipped_files.extend(processed.coverage.left_out.last().cloned());
                 }
             }
         }
@@ -92,7 +96,7 @@ impl<T> Processed<T> {
     /// Leaves out a transcript because of an error. The message may show several lines that a program wrote; tables have one.
     fn fail(&mut self, path: &str, why: String) {
         self.coverage.leave_out(path, in_one_line(&why));
-        self.errors.push(LeftOut { path: path.to_owned(), why, unanswered: false });
+        self.errors.push(LeftOut { path: path.to_owned(), why, unanswered: false, foreign: false });
     }
 
     /// What went wrong with each transcript. Further lines, which a program wrote, are shown once.
@@ -107,6 +111,23 @@ impl<T> Processed<T> {
         })
     }
 
+    /// Describes the files that were skipped: one line for each reason, with their number and the first of them.
+    pub fn skipped_file_lines(&self) -> impl Iterator<Item = String> {
+        let mut by_reason: Vec<(&LeftOut, usize)> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        for file in &self.skipped_files {
+            let at = *known.entry(&file.why).or_insert(by_reason.len());
+            match by_reason.get_mut(at) {
+                Some((_, count)) => *count += 1,
+                None => by_reason.push((file, 1)),
+            }
+        }
+        by_reason.into_iter().map(|(first, count)| match count {
+            1 => first.to_string(),
+            _ => format!("{count} files such as {first}"),
+        })
+    }
+
     /// Fails if a line or a file was skipped, for a strict run.
     ///
     /// # Errors
@@ -116,7 +137,7 @@ impl<T> Processed<T> {
         if self.skipped_lines.is_empty() && self.skipped_files.is_empty() {
             return Ok(self);
         }
-        let skipped = [(self.skipped_lines.len(), "line"), (self.skipped_files.len(), "transcript")].into_iter();
+        let skipped = [(self.skipped_lines.len(), "line"), (self.skipped_files.len(), "file")].into_iter();
         let skipped: Vec<String> = skipped.filter(|(count, _)| *count > 0).map(|(count, of)| plural(count, of)).collect();
         let why = format!("--strict: {} could not be read", skipped.join(" and "));
         Err(RunError::Input(self.error_lines().chain([why]).collect()))

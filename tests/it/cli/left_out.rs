@@ -49,7 +49,12 @@ fn results_list_what_was_left_out() {
     for command in [&["replay", "r", "-p", "lcc-s06"][..], &["sweep", "r", "-p", "lcc-s06", "--set", "micro.keep_recent=1,9"]] {
         let results = in_folder(&[command, &["-o", "json", "--tokenizer", "chars/4", "--quiet"]].concat()).json();
         assert_eq!(left_out(&results), expected, "{command:?}");
-        assert_eq!(results["coverage"]["found"], 5);
+        assert_eq!(results["coverage"]["found"], 4, "one of five files is no transcript");
+        let foreign = |left: &Value| left["foreign"] == true;
+        assert_eq!(
+            results["coverage"]["left_out"].as_array().expect("a list").iter().map(foreign).collect::<Vec<_>>(),
+            [false, true, false]
+        );
     }
     // An audit and an inspection need no call.
     assert_eq!(left_out(&in_folder(&["audit", "r", "-o", "json", "--quiet"]).json()), expected[..2]);
@@ -60,9 +65,9 @@ fn last_line_counts_the_transcripts() {
     for (command, count) in [(&["replay", "-p", "lcc-s06"][..], 2), (&["inspect"], 3), (&["audit"], 3)] {
         let ran = in_folder(&[command, &["r", "--tokenizer", "chars/4", "--full"]].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let last = format!("{count} of 5 transcripts are in these results");
+        let last = format!("{count} of 4 transcripts are in these results");
         assert_eq!(ran.stdout.lines().last(), Some(&*last), "{command:?}");
-        assert!(ran.stderr.ends_with("3 of 5 transcripts were read\n"), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("3 of 4 transcripts were read\n"), "{}", ran.stderr);
     }
 }
 
@@ -70,8 +75,32 @@ fn last_line_counts_the_transcripts() {
 fn strict_run_fails_if_a_transcript_was_left_out() {
     let ran = in_folder(&["inspect", "r", "--strict", "--quiet"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.ends_with("recompact: --strict: 2 transcripts could not be read\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("recompact: --strict: 2 files could not be read\n"), "{}", ran.stderr);
     assert!(ran.stderr.starts_with("r/empty.jsonl: the file is empty\n"), "{}", ran.stderr);
+}
+
+/// A checkout has hundreds of JSON files beside a session: each kind is one line, and none of them is called a transcript.
+#[test]
+fn files_of_something_else_are_one_line_and_no_transcripts() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let write = |name: &str, bytes: &str| fs::write(folder.path().join(name), bytes).expect("a file in it");
+    fs::copy(fixtures().join("pi/kettle.jsonl"), folder.path().join("session.jsonl")).expect("a copy");
+    (0..40)
+        .for_each(|n| write(&format!("package-{n:02}.json"), &format!("{{\"name\": \"kettle-{n}\", \"version\": \"1.0.0\"}}")));
+    (0..3).for_each(|n| write(&format!("notes-{n}.jsonl"), "Dear diary,\n"));
+    write("empty-1.jsonl", "");
+    let ran = run_in(folder.path(), ["inspect", "."], b"");
+    let said = "empty-1.jsonl: the file is empty\n43 files such as notes-0.jsonl: skipped, not a transcript in a known format\n\
+                1 of 5 transcripts was read\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, said));
+    fs::remove_file(folder.path().join("empty-1.jsonl")).expect("it is there");
+    (0..3).for_each(|n| fs::remove_file(folder.path().join(format!("notes-{n}.jsonl"))).expect("it is there"));
+    let ran = run_in(folder.path(), ["inspect", "."], b"");
+    assert_eq!(ran.stderr, "40 files such as package-00.json: skipped, not a transcript in a known format\n");
+    assert!(!ran.stdout.contains("left-out"), "{}", ran.stdout);
+    fs::remove_file(folder.path().join("session.jsonl")).expect("it is there");
+    let ran = run_in(folder.path(), ["inspect", "."], b"");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
 }
 
 #[test]

@@ -297,8 +297,12 @@ fn screen_has_at_most_forty_lines() {
 fn sessions_that_a_policy_did_not_answer_are_a_remark() {
     let mut results = results(20, &many());
     results.coverage.found = 23;
-    let left_out =
-        |path: &str, unanswered| LeftOut { path: path.into(), why: "call 3: the program of p: it ended".into(), unanswered };
+    let left_out = |path: &str, unanswered| LeftOut {
+        path: path.into(),
+        why: "call 3: the program of p: it ended".into(),
+        foreign: false,
+        unanswered,
+    };
     results.coverage.left_out = vec![left_out("a.jsonl", true), left_out("b.jsonl", true), left_out("c.jsonl", false)];
     let screen = shown("table", &results, &layout(200));
     let remark = "only 20 of 23 transcripts are in these results; 2 are left out for every policy because one gave no answer, and the \

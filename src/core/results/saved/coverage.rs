@@ -23,12 +23,20 @@ pub struct LeftOut {
     /// Whether it was read, and a policy or a summarizer gave no answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unanswered: bool,
+    /// Whether it is a file of something else, found in a folder. Then it is not counted among the transcripts found.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
 }
 
 impl Coverage {
-    /// Whether nothing was left out.
+    /// Whether no transcript was left out.
     pub fn is_complete(&self) -> bool {
-        self.left_out.is_empty()
+        self.transcripts().next().is_none()
+    }
+
+    /// The transcripts that were left out, without the files of something else.
+    pub fn transcripts(&self) -> impl Iterator<Item = &LeftOut> {
+        self.left_out.iter().filter(|left_out| !left_out.foreign)
     }
 
     /// Returns how many transcripts are in the results: `47 of 60 transcripts`.
@@ -47,7 +55,7 @@ impl Coverage {
     }
 
     fn included(&self) -> usize {
-        self.found.saturating_sub(self.left_out.len())
+        self.found.saturating_sub(self.transcripts().count())
     }
 
     /// The count that the verb follows: none of a single transcript is still one.
@@ -67,7 +75,13 @@ impl Coverage {
 
     /// Leaves out another transcript.
     pub fn leave_out(&mut self, path: &str, why: impl Into<String>) {
-        self.left_out.push(LeftOut { path: path.to_owned(), why: why.into(), unanswered: false });
+        self.left_out.push(LeftOut { path: path.to_owned(), why: why.into(), unanswered: false, foreign: false });
+    }
+
+    /// Leaves out a file that was found as if it were a transcript, and is something else.
+    pub fn leave_out_foreign(&mut self, path: &str, why: impl Into<String>) {
+        self.found -= 1;
+        self.left_out.push(LeftOut { path: path.to_owned(), why: why.into(), unanswered: false, foreign: true });
     }
 }
 
@@ -87,5 +101,16 @@ mod tests {
             ["0 of 1 transcript was", "0 of 60 transcripts were", "1 of 60 transcripts was", "47 of 60 transcripts were"];
         assert_eq!(lines, expected);
         assert_eq!(coverage(1, 1).line_are(), "0 of 1 transcript is");
+    }
+
+    #[test]
+    fn files_of_something_else_are_no_transcripts() {
+        let mut coverage = Coverage { found: 4, left_out: Vec::new() };
+        ["package.json", "tsconfig.json"].into_iter().for_each(|path| coverage.leave_out_foreign(path, "no transcript"));
+        assert!(coverage.is_complete());
+        assert_eq!((coverage.line(), coverage.left_out.len()), ("2 of 2 transcripts".to_owned(), 2));
+        coverage.leave_out("a.jsonl", "empty");
+        assert!(!coverage.is_complete());
+        assert_eq!(coverage.line(), "1 of 2 transcripts");
     }
 }
