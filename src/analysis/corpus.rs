@@ -3,6 +3,7 @@
 //! [`for_each`] reads every transcript once; [`read_again`] reads those that a later step needs. Only the transcripts in progress
 //! are in memory. Both run on the current thread pool of rayon.
 
+mod ancestors;
 mod files;
 mod outcome;
 mod processed;

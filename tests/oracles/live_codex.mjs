@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 
-import { crowds, printing, troubles } from "./live_scripts.mjs";
+import { crowds, forks, printing, troubles } from "./live_scripts.mjs";
 import { PICTURE, installed, live, partText, Script } from "./scripted_model.mjs";
 
 // The program itself is in a package for each platform.
@@ -25,6 +25,7 @@ const [WINDOW, TURNS] =
     long: [80_000, () => crossing(4_000)],
     troubles: [80_000, () => troubles(shell, (file) => shell(`cat ${file}`))],
     crowds: [40_000, () => crowds(print)],
+    forks: [40_000, () => forks(print)],
   }[process.argv[2]] ?? [];
 
 const config = (url) => `
@@ -49,14 +50,15 @@ await live({
   program: "@openai/codex/bin/codex.js",
   settings: { window: WINDOW, max_output: 0 },
   script: new Script(TURNS?.() ?? []),
-  async turn({ path, place, base, typed, first, attach }) {
+  async turn({ path, place, base, typed, first, fork, attach }) {
     const folder = join(place.home, ".codex");
     if (first) place.write(".codex/config.toml", config(base));
-    const resume = first ? [] : ["resume", "--last"];
+    const parent = () => place.session(".codex/sessions", /[0-9a-f-]{36}(?=\.jsonl$)/);
+    const resume = first ? [] : fork ? ["fork", parent()] : ["resume", "--last"];
     const options = ["--skip-git-repo-check", ...(attach ? ["--image", PICTURE, "--"] : [])];
     await place.run(process.execPath, [path, "exec", ...resume, ...options, typed], { CODEX_HOME: folder });
   },
-  session: ({ place, count }) => place.transcript(".codex/sessions", count),
+  session: ({ place, count }) => place.transcripts(".codex/sessions", count),
   toItems({ input }) {
     // The first message is the system prompt, which a rollout has in its first line.
     return input.slice(1).flatMap((item) => {

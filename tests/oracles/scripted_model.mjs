@@ -2,8 +2,8 @@
 // network but this model. It speaks OpenAI's Responses and chat completions, both as streams.
 //
 // Between the program and the model is `recompact record`. A live driver prints one line of JSON for the run, {"window", "max_output",
-// "session", "log"}: the settings that the program ran with, the transcript that it wrote, or null, and what `recompact record` wrote. Then
-// one line for each real request, in order: {"shared", "then", "summary", "failed", "said"}. Items are those of recordings.py, but each text
+// "session", "ancestors", "log"}: the settings that the program ran with, the transcript that it wrote, or null, those in which its history
+// begins, the parent's first, and what `recompact record` wrote. Then one line for each real request, in order: {"shared", "then", "summary", "failed", "said"}. Items are those of recordings.py, but each text
 // of a user message is one. `summary` says whether the request wants a summary, `failed` whether it got an error or half an answer, `said`
 // is the answer as an item.
 
@@ -186,13 +186,18 @@ export class Place {
     writeFileSync(path, text);
   }
 
-  /** The transcript (*.jsonl) that was written last below a folder of the home, of `count`: each fork writes one. */
-  transcript(folder, count) {
+  /** The transcripts (*.jsonl) below a folder of the home, `count` of them, the one that was written last at the end: each fork writes one. */
+  transcripts(folder, count) {
     const path = join(this.home, folder);
     const files = readdirSync(path, { recursive: true }).filter((file) => file.endsWith(".jsonl"));
     if (files.length !== count) throw new Error(`${count} transcripts were expected: ${files}`);
     const written = (file) => statSync(join(path, file)).mtimeMs;
-    return readFileSync(join(path, files.sort((one, other) => written(one) - written(other)).at(-1)), "utf8");
+    return files.sort((one, other) => written(one) - written(other)).map((file) => readFileSync(join(path, file), "utf8"));
+  }
+
+  /** The last of these, which also has what its parent said. */
+  transcript(folder, count) {
+    return this.transcripts(folder, count).at(-1);
   }
 
   /** The id of the only session below a folder of the home, which the names of its transcripts say. */
@@ -264,7 +269,8 @@ export async function live({ name, program, settings, script, turn, session, toI
     }
     const log = await recorder.end();
     const count = 1 + script.turns.filter(({ fork }) => fork).length;
-    print({ ...settings, session: await session({ path, place, count }), log }, model.requests, toItems);
+    const written = [await session({ path, place, count })].flat();
+    print({ ...settings, session: written.at(-1), ancestors: written.slice(0, -1).reverse(), log }, model.requests, toItems);
   } finally {
     model.server.close();
     model.server.closeAllConnections();

@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use rayon::prelude::*;
 
+use super::ancestors::Ancestors;
 use super::request_files::{Part, RequestFiles};
 use super::sub_agent_files::{self, SubAgentFiles};
 use super::{Corpus, ReadSpec, Selection, Unread};
@@ -24,6 +25,7 @@ const RECOGNISED_BYTES: u64 = 64 << 10;
 pub struct FileCorpus {
     inputs: Vec<Input>,
     sub_agents: SubAgentFiles,
+    ancestors: Ancestors,
     errors: Vec<SourceError>,
     format: Option<&'static Format>,
     branches: Branches,
@@ -75,6 +77,7 @@ impl FileCorpus {
         Ok(Self {
             inputs,
             sub_agents: SubAgentFiles::default(),
+            ancestors: Ancestors::default(),
             errors: Vec::new(),
             format,
             branches: read.branches,
@@ -179,7 +182,9 @@ impl FileCorpus {
             Some(Part::Last(earlier)) => self.joined(&earlier, at, bytes),
             None => {
                 let own_files = self.sub_agents.of(self.inputs[at].path());
-                (format.read)(bytes, &ReadOptions { branches: self.branches, own_files })
+                let parent = |bytes: &[u8]| format.parent(bytes);
+                let ancestors = self.ancestors.of(&self.inputs[at], parent, bytes, self.max_bytes);
+                (format.read)(bytes, &ReadOptions { branches: self.branches, own_files, ancestors })
             }
         };
         impossible_usage::drop_from(&mut reading);

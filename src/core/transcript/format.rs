@@ -108,6 +108,8 @@ pub struct ReadOptions {
     /// Names of conversations that have a file of their own beside this one: what this one holds of them is not read. A folder of many
     /// files has one set for all of them.
     pub own_files: Vec<Arc<HashSet<String>>>,
+    /// The bytes of the files in which the history of this one begins ([`Format::parent`]), the parent's first.
+    pub ancestors: Vec<Vec<u8>>,
 }
 
 /// The conversations of one file, and notes about it.
@@ -156,6 +158,11 @@ pub struct Format {
 }
 
 impl Format {
+    /// Returns the id of the session in whose file the history of this one begins. The name of that file ends with it.
+    pub fn parent(&self, bytes: &[u8]) -> Option<String> {
+        if self.name == codex::FORMAT.name { codex::base::parent(bytes) } else { None }
+    }
+
     /// Returns whether files of this format can be requests with their responses ([`LoggedRequest`]).
     pub fn has_logs(&self) -> bool {
         self.name == requests::FORMAT.name

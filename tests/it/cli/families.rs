@@ -119,3 +119,43 @@ fn a_folder_named_after_a_session_holds_its_sub_agents() {
     let shown = run_in(folder.path(), ["inspect", ".", "-q"], b"").printed();
     assert!(shown.starts_with("3 conversations of 3 transcripts (2 sessions), 2 of them of sub-agents"), "{shown}");
 }
+
+/// A fork of Codex is read with the beginning of its parent's file, which lies beside it or in the folder of another day.
+#[test]
+fn a_fork_is_read_with_the_history_in_the_file_of_its_parent() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let record = |ordinal: u64, kind: &str, payload: Value| {
+        json!({"timestamp": "2026-10-05T08:00:00Z", "ordinal": ordinal, "type": kind, "payload": payload}).to_string() + "\n"
+    };
+    let said =
+        |role: &str, kind: &str, said: &str| json!({"type": "message", "role": role, "content": [{"type": kind, "text": said}]});
+    let turn = |first: u64, typed: &str, answer: &str| {
+        record(first, "response_item", said("user", "input_text", typed))
+            + &record(first + 1, "response_item", said("assistant", "output_text", answer))
+    };
+    let parent = record(0, "session_meta", json!({"id": "aa-1"}))
+        + &turn(1, "Boil the kettle.", "It boils.")
+        + &turn(3, "Pour it out.", "It is empty.");
+    let base = json!({"id": "aa-2", "forked_from_id": "aa-1", "history_base": {"thread_id": "aa-1", "end_ordinal_exclusive": 3}});
+    let fork = record(3, "session_meta", base) + &turn(4, "Make tea.", "It is tea.");
+    let save = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    save("01/rollout-01-aa-1.jsonl", &parent);
+    save("02/rollout-02-aa-2.jsonl", &fork);
+    save("beside/rollout-01-aa-1.jsonl", &parent);
+    save("beside/rollout-02-aa-2.jsonl", &fork);
+    save("alone/rollout-02-aa-2.jsonl", &fork);
+    let request = |paths: &[&str]| {
+        let shown = run_in(folder.path(), [&["show"], paths, &["-q"]].concat(), b"").printed();
+        ["Boil the kettle.", "Pour it out.", "Make tea."].map(|text| shown.contains(text))
+    };
+    assert_eq!(request(&["beside/rollout-02-aa-2.jsonl"]), [true, false, true]);
+    assert_eq!(request(&["alone/rollout-02-aa-2.jsonl"]), [false, false, true]);
+    let json = run_in(folder.path(), ["inspect", "01", "02", "-q", "-o", "json"], b"").json();
+    let counts =
+        json["conversations"].as_array().expect("a list").iter().map(|one| (one["messages"].clone(), one["calls"].clone()));
+    assert_eq!(counts.collect::<Vec<_>>(), [(json!(4), json!(2)), (json!(4), json!(1))]);
+}

@@ -150,6 +150,7 @@ const ORACLES: &[Oracle] = &[
 fn requests_equal_those_of_the_real_programs() {
     let all = || RECORDINGS.iter().flat_map(|recorded| recorded.reading.conversations.iter().map(move |c| (&recorded.name, c)));
     let (taken, left): (Vec<_>, Vec<_>) = all().partition(|(_, conversation)| can_take(conversation));
+    assert_drivers_are_known();
     println!("{} recorded conversations; {} with images or unknown blocks are left out", taken.len(), left.len());
     let recordings: String = taken.iter().map(|(_, conversation)| recording(conversation)).collect();
     let mut versions = BTreeMap::new();
@@ -183,6 +184,23 @@ fn requests_equal_those_of_the_real_programs() {
         println!("{driver}: {version}");
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Fails if RECOMPACT_ORACLE names what no driver is. `.ci/oracles` asks for none if nothing is installed.
+fn assert_drivers_are_known() {
+    let drivers: Vec<&str> =
+        ORACLES.iter().map(|oracle| oracle.driver).chain(live::LIVE.iter().map(|live| live.driver)).chain(["none"]).collect();
+    let only = std::env::var("RECOMPACT_ORACLE").unwrap_or_default();
+    let unknown = driver::unknown(&only, &drivers);
+    assert!(unknown.is_empty(), "RECOMPACT_ORACLE: no driver is named {unknown:?}");
+}
+
+#[test]
+fn names_of_no_driver_are_found() {
+    let drivers = ["pi", "live_pi"];
+    assert_eq!(driver::unknown("live_pi,pi", &drivers), Vec::<&str>::new());
+    assert_eq!(driver::unknown("", &drivers), Vec::<&str>::new());
+    assert_eq!(driver::unknown("pi,live_py,p", &drivers), ["live_py", "p"]);
 }
 
 /// Harnesses differ in how they send and count images, so that no comparison of theirs would say anything of the policy.

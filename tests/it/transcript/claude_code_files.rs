@@ -49,7 +49,7 @@ fn read(bytes: &[u8], branches: Branches) -> Reading {
     // The table has no sub-agents of `progress` records: they are not read if each is said to have a file of its own.
     let all = (format.read)(bytes, &ReadOptions::default()).conversations;
     let own_files = vec![Arc::new(all.into_iter().map(|conversation| conversation.name).collect())];
-    (format.read)(bytes, &ReadOptions { branches, own_files })
+    (format.read)(bytes, &ReadOptions { branches, own_files, ..ReadOptions::default() })
 }
 
 #[test]

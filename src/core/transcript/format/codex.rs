@@ -17,12 +17,13 @@
 //!   used. The summary is encrypted; its size comes from the estimate that Codex writes directly after it (see `compaction.rs`). The
 //!   trigger is not recorded. Rollouts of older versions contain only the summary, in `message`.
 //! * `session_meta` is repeated when a session is resumed; the first one counts. `event_msg` copies are not read.
-//! * **Forks and children** begin with a copy of their parent's history (see `inherited.rs`). It is their first context: its responses are
-//!   no calls, and what the parent compacted away is not in it.
+//! * **Forks and children** begin with a copy of their parent's history (see `inherited.rs`), or name a part of the parent's file (see
+//!   `base.rs`). It is their first context: its responses are no calls, and what the parent compacted away is not in it.
 //! * **Going back** (`thread_rolled_back`) leaves a branch (see `rewind.rs`); `--branches all` reads it too.
 //! * **Found tools.** What `tool_search` returns is a result: the definitions are part of the context from there on.
 //! * Kinds of records, events and items that are not known become one note each, with their number.
 
+pub(super) mod base;
 mod compaction;
 mod events;
 mod fields;
@@ -65,7 +66,8 @@ fn sniff(head: &Head) -> Certainty {
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut notes = Vec::new();
-    let mut records = record::records(bytes, &mut notes);
+    let ancestors: Vec<&[u8]> = options.ancestors.iter().map(Vec::as_slice).collect();
+    let mut records = base::join(record::records(bytes, &mut notes), &ancestors);
     let is_first = meter::count(&mut records);
     let is_used =
         |record: &Record| matches!(&record.kind, RecordKind::Counted(counted) if matches!(counted.event, TokenEvent::Used(_)));

@@ -21,6 +21,11 @@ pub fn is_asked(driver: &str) -> bool {
     only.is_empty() || only.split(',').any(|name| name == driver)
 }
 
+/// Returns the names in RECOMPACT_ORACLE that no driver has: with them nothing would be compared.
+pub fn unknown<'a>(only: &'a str, drivers: &[&str]) -> Vec<&'a str> {
+    only.split(',').filter(|name| !name.is_empty() && !drivers.contains(name)).collect()
+}
+
 /// Exit code of a driver whose program cannot be had.
 const NOT_HERE: i32 = 77;
 

@@ -9,15 +9,16 @@ use std::sync::Arc;
 use recompact::engine::policy::Policy;
 use serde_json::json;
 
+use super::assert_drivers_are_known;
 use super::driver::{Driver, is_asked};
 use crate::support::trial::preset_with;
 use compare::compare;
 use run::Run;
 
 /// A live program whose requests its transcript must give again, and so must a preset.
-struct Live {
+pub(super) struct Live {
     preset: Option<&'static str>,
-    driver: &'static str,
+    pub(super) driver: &'static str,
     variant: &'static str,
     /// What the driver sets in the program, and its words, which the presets say in words of their own: as settings.
     settings: fn(&Run) -> Vec<String>,
@@ -32,7 +33,7 @@ const fn recorded(driver: &'static str, variant: &'static str) -> Live {
     Live { preset: None, driver, variant, settings: |_| Vec::new() }
 }
 
-const LIVE: &[Live] = &[
+pub(super) const LIVE: &[Live] = &[
     live("codex-cli", "live_codex", "short", |_| Vec::new()),
     live("codex-cli", "live_codex", "long", |_| Vec::new()),
     live("opencode", "live_opencode", "run", opencode),
@@ -40,6 +41,7 @@ const LIVE: &[Live] = &[
     live("qwen-code", "live_qwen_code", "run", qwen_code),
     recorded("live_codex", "troubles"),
     recorded("live_codex", "crowds"),
+    recorded("live_codex", "forks"),
     recorded("live_opencode", "troubles"),
     recorded("live_opencode", "forks"),
     recorded("live_opencode", "crowds"),
@@ -80,6 +82,7 @@ impl Live {
 #[test]
 #[ignore = "needs the programs that .ci/oracles installs: RECOMPACT_ORACLES"]
 fn live_requests_equal_those_of_the_real_programs() {
+    assert_drivers_are_known();
     let mut failures = Vec::new();
     for live in LIVE.iter().filter(|live| is_asked(live.driver)) {
         let Some(driver) = Driver::of(live.driver) else {
@@ -91,14 +94,16 @@ fn live_requests_equal_those_of_the_real_programs() {
             assert!(run.folds.len() > 1, "{}: the program compacted {} times", live.driver, run.folds.len());
         }
         let conversations = run.conversations();
-        let recorded = conversations.iter().map(|(source, conversation)| (*source, preset_with("recorded", &[]), conversation));
-        let preset = live.preset.map(|preset| (preset, live.policy(preset, &run), &conversations[0].1));
+        let recorded = conversations
+            .iter()
+            .map(|(source, conversation, first)| (*source, preset_with("recorded", &[]), (conversation, *first)));
+        let preset = live.preset.map(|preset| (preset, live.policy(preset, &run), (&conversations[0].1, 0)));
         for (name, policy, conversation) in recorded.chain(preset) {
             let (requests, inputs) = compare(policy, conversation, &run);
             let equal = |all: &[Option<String>]| format!("{} of {}", all.iter().filter(|one| one.is_none()).count(), all.len());
             let (same, read) = (equal(&requests), equal(&inputs));
             println!("{name:26} {:22} {same} requests and {read} inputs of the summarizer equal", live.variant);
-            assert_eq!(requests.len(), run.requests.len(), "{name} {}: every request is compared", live.variant);
+            assert_eq!(requests.len(), run.requests.len() - conversation.1, "{name} {}: every request is compared", live.variant);
             if Some(name) == live.preset && inputs.len() != run.folds.len() {
                 failures.push(format!("{name} {}: {} summaries, theirs {}", live.variant, inputs.len(), run.folds.len()));
             }

@@ -21,6 +21,17 @@ pub struct SessionMeta {
     pub first_own_ordinal: Option<u64>,
     /// The history of the parent stays in the parent's file.
     pub has_base: bool,
+    /// Where it is there, if the header says it.
+    pub base: Option<HistoryBase>,
+}
+
+/// The part of another session's file with which a session begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryBase {
+    /// The id of that session.
+    pub parent: String,
+    /// The number of the first record of that file that is not part of it.
+    pub end: u64,
 }
 
 impl SessionMeta {
@@ -38,6 +49,7 @@ impl SessionMeta {
             },
             first_own_ordinal: fields.get("subagent_history_start_ordinal", notes).or(base_end),
             has_base: base.is_some(),
+            base: base.and_then(|base| Some(HistoryBase { parent: base.get("thread_id", notes)?, end: base_end? })),
         }
     }
 }

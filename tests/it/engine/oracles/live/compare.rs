@@ -15,14 +15,18 @@ use super::super::items::items;
 use super::run::{Run, joined};
 use crate::support::trial::Trial;
 
-/// Returns, for each request, how it differs from the real one, and then how the summarizer's inputs differ.
-pub fn compare(policy: Policy, conversation: &Conversation, run: &Arc<Run>) -> (Vec<Option<String>>, Vec<Option<String>>) {
+/// Returns, for each request of a conversation, which begins with this one of the run, how it differs from the real one, and then how the summarizer's inputs differ.
+pub fn compare(
+    policy: Policy,
+    (conversation, first): (&Conversation, usize),
+    run: &Arc<Run>,
+) -> (Vec<Option<String>>, Vec<Option<String>>) {
     let inputs = Arc::default();
     let summarizer = Box::new(Reader { run: Arc::clone(run), differences: Arc::clone(&inputs) });
     // The scripted model counts so, too.
     let counter = "ceil(bytes/4)".parse().expect("a meter");
     let trial = Trial { counter, summarizer, ..Trial::new(policy) };
-    let mut requests = Requests { run, differences: Vec::new() };
+    let mut requests = Requests { run, first, differences: Vec::new() };
     trial.replay(conversation, &mut requests);
     let inputs = std::mem::take(&mut *inputs.lock().expect("no panic"));
     (requests.differences, inputs)
@@ -30,13 +34,14 @@ pub fn compare(policy: Policy, conversation: &Conversation, run: &Arc<Run>) -> (
 
 struct Requests<'a> {
     run: &'a Run,
+    first: usize,
     differences: Vec<Option<String>>,
 }
 
 impl Observer for Requests<'_> {
     fn request(&mut self, request: &Request, context: &Context) {
         let ours = joined(context.messages().iter().flat_map(|message| items(context, message)));
-        let theirs = self.run.requests.get(request.call).map_or_else(Vec::new, |real| joined(real.items.clone()));
+        let theirs = self.run.requests.get(self.first + request.call).map_or_else(Vec::new, |real| joined(real.items.clone()));
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at));
         self.differences.push(at.map(|at| {
             let [ours, theirs] = [&ours, &theirs].map(|items| items.get(at).map_or("nothing".to_owned(), ToString::to_string));

@@ -13,6 +13,8 @@ pub struct Run {
     pub max_output: u64,
     /// The transcript that the program wrote, if recompact reads its form.
     pub session: Option<String>,
+    /// The transcripts of its ancestors, the parent's first, if it names a part of them as its beginning.
+    ancestors: Vec<Vec<u8>>,
     /// What `recompact record` wrote.
     pub log: String,
     /// The requests of the agent that were answered, without those for a summary.
@@ -48,6 +50,12 @@ impl Run {
             window: number(&settings, "window"),
             max_output: number(&settings, "max_output"),
             session: settings["session"].as_str().map(str::to_owned),
+            ancestors: settings["ancestors"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|text| text.as_str().expect("a text").into())
+                .collect(),
             log: settings["log"].as_str().expect("a text").to_owned(),
             requests: Vec::new(),
             asked: Vec::new(),
@@ -80,15 +88,20 @@ impl Run {
         run
     }
 
-    /// The session as recompact reads it: from the transcript, if there is one, and from the log.
-    pub fn conversations(&self) -> Vec<(&'static str, Conversation)> {
-        let sources = [("transcript", self.session.as_ref()), ("log", Some(&self.log))];
-        sources.into_iter().filter_map(|(name, text)| Some((name, only(name, text?.as_bytes())))).collect()
+    /// The session as recompact reads it: from the transcript, if there is one, and from the log; each with the index of its first
+    /// request. Those of its ancestors are in their files.
+    pub fn conversations(&self) -> Vec<(&'static str, Conversation, usize)> {
+        let ancestors = |from: usize| ReadOptions { ancestors: self.ancestors[from..].to_vec(), ..ReadOptions::default() };
+        let older = (0..self.ancestors.len()).map(|at| only("ancestor", &self.ancestors[at], &ancestors(at + 1)).calls.len());
+        let transcript =
+            self.session.as_ref().map(|text| ("transcript", only("transcript", text.as_bytes(), &ancestors(0)), older.sum()));
+        let log = ("log", only("log", self.log.as_bytes(), &ReadOptions::default()), 0);
+        transcript.into_iter().chain([log]).collect()
     }
 }
 
-fn only(name: &str, bytes: &[u8]) -> Conversation {
-    let mut reading = (format::sniff(bytes).expect("a known format").read)(bytes, &ReadOptions::default());
+fn only(name: &str, bytes: &[u8], options: &ReadOptions) -> Conversation {
+    let mut reading = (format::sniff(bytes).expect("a known format").read)(bytes, options);
     let skipped: Vec<_> = reading.notes.iter().filter(|note| note.level == Level::Skipped).collect();
     assert!(skipped.is_empty(), "{name}: {skipped:?}");
     assert_eq!(reading.conversations.len(), 1, "conversations of the {name}");

@@ -1,5 +1,6 @@
 //! Forks and children: what they copied from their parent is their first context.
 
+use super::super::base;
 use super::*;
 
 /// Writes records at these seconds after the session began, numbered from 1.
@@ -140,12 +141,69 @@ fn a_copy_without_an_end_is_noted() {
     assert_eq!(notes, ["nothing tells where the history copied from parent ends; all of it counts as this session's own"]);
 }
 
+/// The header of a fork whose history is the first `end` records of its parent's file.
+fn fork_of(parent: &str, id: &str, end: u64) -> String {
+    header(id, json!({"forked_from_id": parent, "history_base": {"thread_id": parent, "end_ordinal_exclusive": end}}))
+}
+
+/// Numbers records from `first` on.
+fn numbered(first: u64, records: &[(i64, String)]) -> Vec<u8> {
+    let number = |(line, number): (String, u64)| {
+        let mut record: Value = serde_json::from_str(&line).expect("a record");
+        record["ordinal"] = json!(number);
+        record.to_string() + "\n"
+    };
+    rollout(records).into_iter().zip(first..).map(number).collect::<String>().into_bytes()
+}
+
+fn read_fork(fork: &[u8], ancestors: &[&[u8]]) -> (Conversation, Vec<String>) {
+    let ancestors = ancestors.iter().map(|bytes| bytes.to_vec()).collect();
+    let mut reading = read(fork, &ReadOptions { ancestors, ..ReadOptions::default() });
+    let notes = reading.notes.into_iter().map(|note| note.what).collect();
+    (reading.conversations.pop().expect("a conversation"), notes)
+}
+
+#[test]
+fn a_history_in_the_file_of_the_parent_is_joined() {
+    // The parent has the numbers 0 to 6 before the fork, and goes on.
+    let parent = numbered(0, &[vec![(0, header("parent", json!({})))], copied_turn(1), own_turn(30)].concat());
+    let fork = numbered(7, &[vec![(60, fork_of("parent", "child", 7))], own_turn(70)].concat());
+    assert_eq!(base::parent(&fork), Some("parent".to_owned()));
+    assert_eq!(base::parent(&parent), None);
+    let (conversation, notes) = read_fork(&fork, &[&parent]);
+    let expected = [&COPY[..], &["u: more", "a: more done"]].concat();
+    assert_eq!((shape(&conversation), conversation.calls.len()), (expected.iter().map(|said| (*said).to_owned()).collect(), 1));
+    assert_eq!(notes, ["2 response(s) from here on are copied from parent: they are context, not calls of this session"]);
+    assert!(conversation.blocks.iter().take(4).all(|block| block.line == 1), "the header is where the file names them");
+    // A fork of the fork: its numbers go on.
+    let next = numbered(11, &[vec![(90, fork_of("child", "grandchild", 11))], own_turn(95)].concat());
+    let (conversation, _) = read_fork(&next, &[&fork, &parent]);
+    assert_eq!((shape(&conversation).len(), conversation.calls.len()), (8, 1));
+    assert_eq!(shape(&conversation)[..4], COPY.map(str::to_owned));
+}
+
+#[test]
+fn a_history_that_is_not_whole_is_not_joined() {
+    let parent = numbered(0, &[vec![(0, header("parent", json!({})))], copied_turn(1)].concat());
+    let fork = numbered(7, &[vec![(60, fork_of("parent", "child", 7))], own_turn(70)].concat());
+    let next = numbered(11, &[vec![(90, fork_of("child", "grandchild", 11))], own_turn(95)].concat());
+    let cut = &parent[..parent.len() - 40];
+    let other = numbered(0, &[vec![(0, header("other", json!({})))], copied_turn(1)].concat());
+    let cases: [(&[u8], &[&[u8]]); 5] =
+        [(&fork, &[]), (&fork, &[cut]), (&fork, &[&other]), (&next, &[&fork]), (&next, &[&parent])];
+    for (at, (bytes, ancestors)) in cases.into_iter().enumerate() {
+        let (conversation, notes) = read_fork(bytes, ancestors);
+        assert_eq!(conversation.calls.len(), 1, "case {at}");
+        assert!(notes.iter().any(|note| note.contains("that history is not read")), "case {at}: {notes:?}");
+    }
+}
+
 #[test]
 fn a_history_in_another_file_is_noted() {
     let base = json!({"forked_from_id": "parent", "history_base": {"thread_id": "parent", "end_ordinal_exclusive": 1}});
     let (conversation, notes) = read_lines(&rollout(&[vec![(0, header("child", base.clone()))], own_turn(0)].concat()));
     assert_eq!(conversation.calls.len(), 1);
-    let note = "this session goes on from a history that is in the file of another session; that history is not read";
+    let note = "this session goes on from a history that is in the file of another session, which is not beside it; that history is not read";
     assert_eq!((conversation.blocks[0].recorded_tokens, notes), (Some(0), vec![note.to_owned()]), "one request shows no size");
     // 9,010 tokens without the shortest prefix from the cache, 10, and the typed word, 1.
     let turns = [(0, user("more")), (1, assistant("a")), (2, tokens(9_010, 9_015)), (3, user("on")), (4, assistant("b"))];
