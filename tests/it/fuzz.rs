@@ -59,4 +59,4 @@ macro_rules! targets {
     };
 }
 
-targets! { cassette grammar pipeline policy prices protocol readers results stores suite }
+targets! { cassette folders grammar pipeline policy prices protocol readers results stores suite }

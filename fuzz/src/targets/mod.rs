@@ -1,6 +1,7 @@
 //! The fuzz targets: one file each, with the laws that hold for every input.
 
 pub mod cassette;
+pub mod folders;
 pub mod grammar;
 pub mod pipeline;
 pub mod policy;
@@ -17,6 +18,7 @@ pub type Target = (&'static str, fn(&[u8]));
 /// Every target.
 pub const TARGETS: &[Target] = &[
     ("cassette", cassette::run),
+    ("folders", folders::run),
     ("grammar", grammar::run),
     ("pipeline", pipeline::run),
     ("policy", policy::run),

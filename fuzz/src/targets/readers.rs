@@ -32,7 +32,7 @@ fn read(format: &Format, data: &[u8], branches: Branches) -> Reading {
 }
 
 /// Checks the invariants of a conversation.
-fn well_formed(conversation: &Conversation) {
+pub fn well_formed(conversation: &Conversation) {
     let mut seen = HashSet::new();
     for message in &conversation.messages {
         assert!(!message.blocks.is_empty());

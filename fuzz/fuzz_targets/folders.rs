@@ -1,0 +1,3 @@
+#![no_main]
+
+recompact_fuzz::fuzz!(folders);
