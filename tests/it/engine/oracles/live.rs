@@ -47,6 +47,7 @@ pub(super) const LIVE: &[Live] = &[
     recorded("live_opencode", "crowds"),
     recorded("live_pi", "troubles"),
     recorded("live_pi", "forks"),
+    recorded("live_pi", "crowds"),
     recorded("live_qwen_code", "troubles"),
     recorded("live_qwen_code", "forks"),
     recorded("live_qwen_code", "crowds"),

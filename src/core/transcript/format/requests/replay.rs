@@ -82,7 +82,9 @@ impl Replay<'_> {
         let before = self.sent.split_off(step.kept.min(self.sent.len()));
         let cleared = cleared(&before, &step.new).filter(|_| self.context == step.kept + before.len());
         self.sent.extend(step.new);
-        let is_aside = next.is_some_and(|next| next.kept < self.sent.len()) && self.sent.last().is_some_and(asks);
+        let is_left =
+            |said: &Said, next: &Step| next.kept < self.sent.len() && next.new.iter().all(|other| other.hash != said.hash);
+        let is_aside = self.sent.last().zip(next).is_some_and(|(last, next)| is_left(last, next) && asks(last));
         let end = self.sent.len() - usize::from(is_aside);
         let sent = std::mem::take(&mut self.sent);
         if step.kept >= self.context {

@@ -54,6 +54,39 @@ fn a_summary_that_is_asked_for_in_the_conversation_is_no_call() {
     assert_eq!((lines, notes.len()), (expected.map(str::to_owned).to_vec(), 1));
 }
 
+/// What a person typed may have the words of such a request: the context after the summary has it, too.
+#[test]
+fn a_typed_text_that_the_next_request_has_asks_for_no_summary() {
+    let text = format!("Make the table of prices compact.{}", " Leave nothing out.".repeat(12));
+    let whole = [user("go"), assistant("done"), user(&text)];
+    let summary = json!({"model": "m-1", "messages": [user("Sum this up: go, done")], "stream": true});
+    let after = [user("So far: done."), user(&text), call("a"), tool("a", "one")];
+    let (lines, notes) = read_one(&[body(&whole[..1]), body(&whole), summary, body(&after)]);
+    let typed = format!("u: {text}");
+    let fold = format!("fold: u: <So far: done.> | {typed} | a: [a run] | u: [a = one]");
+    let expected = ["u: go", "a: done", &typed, "a: [a run]", "u: [a = one]", &fold, "a: [the response is not in the log]"];
+    assert_eq!((lines, notes.len()), (expected.map(str::to_owned).to_vec(), 1));
+}
+
+/// The log has the answer, and the next request only the summary of it.
+#[test]
+fn an_answer_that_a_summary_replaces_is_the_response_of_its_request() {
+    let answered = |mut request: Value, answer: &str| {
+        request["response"] = json!({"choices": [{"message": assistant(answer)}]});
+        request
+    };
+    let summary = json!({"model": "m-1", "messages": [user("Sum this up: go, I looked.")]});
+    let after = body(&[user("So far: it was looked at."), user("Go on.")]);
+    let log = [
+        answered(body(&[user("go")]), "I looked."),
+        answered(summary, "So far: it was looked at."),
+        answered(after, "It is mended."),
+    ];
+    let (lines, notes) = read_one(&log);
+    let fold = "fold: u: <So far: it was looked at.> | u: <Go on.>";
+    assert_eq!((lines, notes.len()), (["u: go", "a: I looked.", fold, "a: It is mended."].map(str::to_owned).to_vec(), 1));
+}
+
 #[test]
 fn a_cleared_result_is_sent_as_the_log_has_it() {
     let whole = [user("go"), call("a"), tool("a", "one"), call("b"), tool("b", "two")];
