@@ -15,7 +15,8 @@ use super::super::items::items;
 use super::run::{Run, joined};
 use crate::support::trial::Trial;
 
-/// Returns, for each request of a conversation, which begins with this one of the run, how it differs from the real one, and then how the summarizer's inputs differ.
+/// Returns, for each request of a conversation, which begins with request `first` of the run, how it differs from the real one, and then
+/// how the summarizer's inputs differ.
 pub fn compare(
     policy: Policy,
     (conversation, first): (&Conversation, usize),
