@@ -185,6 +185,13 @@ impl SessionTable {
     }
 }
 
+/// What is known of a conversation whose record names no other one, for tests.
+#[cfg(test)]
+pub fn alone(transcript: &str, conversation: &str) -> Kinship {
+    use crate::transcript::conversation::{ConversationBuilder, Thinking};
+    Kinship::new(transcript, &ConversationBuilder::new(conversation, "test", Thinking::All).finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +202,7 @@ mod tests {
                 .iter()
                 .map(|(name, calls)| SessionSize {
                     conversation: (*name).to_owned(),
+                    kin: alone(transcript, name),
                     calls: *calls,
                     is_compacted: false,
                     window: KnownWindow::default(),
@@ -228,6 +236,7 @@ mod tests {
         let seen = |transcript: &str, windows: &[u64]| {
             let size = |(at, tokens): (usize, &u64)| SessionSize {
                 conversation: format!("agent-{at}"),
+                kin: alone(transcript, &format!("agent-{at}")),
                 calls: 1,
                 is_compacted: false,
                 window: KnownWindow::new(Some(*tokens), None),

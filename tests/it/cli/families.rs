@@ -108,7 +108,10 @@ fn a_folder_named_after_a_session_holds_its_sub_agents() {
         let tokens = json!({"input": 100, "output": 9, "cached": 0, "thoughts": 0, "tool": 0, "total": 109});
         let messages = json!([
             {"id": "1", "timestamp": "2026-10-05T08:00:00Z", "type": "user", "content": format!("Boil kettle {id}.")},
-            {"id": "2", "timestamp": "2026-10-05T08:00:01Z", "type": "gemini", "content": format!("{id} boils."), "model": "gemini-2.5-pro", "tokens": tokens},
+            {
+                "id": "2", "timestamp": "2026-10-05T08:00:01Z", "type": "gemini",
+                "content": format!("{id} boils."), "model": "gemini-2.5-pro", "tokens": tokens,
+            },
         ]);
         let document = json!({"sessionId": id, "projectHash": "f00d", "kind": kind, "messages": messages});
         fs::write(path, document.to_string()).expect("a file");

@@ -2,7 +2,7 @@ use super::*;
 use crate::analysis::spec::PolicySource;
 use crate::analysis::study::KnownWindow;
 use crate::analysis::sweep::candidate::candidates;
-use crate::analysis::sweep::sessions::{SessionSize, TranscriptSize};
+use crate::analysis::sweep::sessions::{SessionSize, TranscriptSize, alone};
 use crate::analysis::sweep::space::spaces;
 use crate::metrics::column::Column;
 use crate::metrics::metric::{broken, cost};
@@ -22,7 +22,7 @@ fn search() -> (Search, SessionTable) {
         transcript: format!("{n}.jsonl"),
         conversations: vec![SessionSize {
             conversation: "main".to_owned(),
-            kin: Kinship::new(&format!("{n}.jsonl"), &ConversationBuilder::new("main", "test", Thinking::All).finish()),
+            kin: alone(&format!("{n}.jsonl"), "main"),
             calls: n + 1,
             is_compacted: false,
             window: KnownWindow::default(),

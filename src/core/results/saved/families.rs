@@ -139,6 +139,9 @@ impl Groups {
 mod tests {
     use super::*;
 
+    /// What it shows; sessions with what their records say; the heads.
+    type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
     /// The heads of sessions, each with its format, id and parent; `-` for none.
     fn heads(sessions: &[(&str, &str)]) -> String {
         let known = |word: &str| Some(word).filter(|word| *word != "-").map(str::to_owned);
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn children_count_with_the_head_of_their_family() {
-        let cases: [(&str, &[(&str, &str)], &str); 9] = [
+        let cases: [Case; 9] = [
             ("alone", &[("a", "pi 1 -"), ("b", "pi 2 -"), ("c", "pi - -")], "a b c"),
             ("the child is read first", &[("a", "pi 2 1"), ("b", "pi 1 -")], "b b"),
             ("a chain", &[("a", "pi 3 2"), ("b", "pi 2 1"), ("c", "pi 1 -"), ("d", "pi 4 -")], "c c c d"),

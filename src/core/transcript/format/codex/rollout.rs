@@ -129,7 +129,7 @@ impl Rollout<'_> {
             self.builder.set_system(text);
         }
         if meta.has_base && self.unseen.is_none() {
-            let text = "this session goes on from a history that is in the file of another session, which is not beside it; that history is not read";
+            let text = "this session goes on from a history in the file of another session, which is not beside it; that history is not read";
             self.notes.push(Note::info(at.line, text));
             self.unseen = Some(unseen::push(&mut self.builder, at.line));
         }

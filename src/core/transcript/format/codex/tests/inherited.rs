@@ -203,7 +203,8 @@ fn a_history_in_another_file_is_noted() {
     let base = json!({"forked_from_id": "parent", "history_base": {"thread_id": "parent", "end_ordinal_exclusive": 1}});
     let (conversation, notes) = read_lines(&rollout(&[vec![(0, header("child", base.clone()))], own_turn(0)].concat()));
     assert_eq!(conversation.calls.len(), 1);
-    let note = "this session goes on from a history that is in the file of another session, which is not beside it; that history is not read";
+    let note =
+        "this session goes on from a history in the file of another session, which is not beside it; that history is not read";
     assert_eq!((conversation.blocks[0].recorded_tokens, notes), (Some(0), vec![note.to_owned()]), "one request shows no size");
     // 9,010 tokens without the shortest prefix from the cache, 10, and the typed word, 1.
     let turns = [(0, user("more")), (1, assistant("a")), (2, tokens(9_010, 9_015)), (3, user("on")), (4, assistant("b"))];
