@@ -121,6 +121,7 @@ fn extraction_of_words_follows_the_rules() {
         ("12345 4711 v1.2.3 1.2 10.0.0.7.", "number 12345, number 4711, number v1.2.3, number 10.0.0.7"),
         ("123 1999 2026 8000 1024 12000 1000000 12_000 .github/workflows/ 65536", "number 65536"),
         // Names on the stop list.
+        ("gh pr view --json headRefOid,publishedAt | ForEach-Object { $_.LastWriteTime.TotalSeconds }", ""),
         (
             "README.md Co-Authored-By prepare-commit-msg result.json SendMessage file_path max_output_tokens fontWeight /dev/null http://localhost 127.0.0.1",
             "",
