@@ -186,7 +186,7 @@ impl From<UseOutcome> for Outcome {
     fn from(outcome: UseOutcome) -> Self {
         match outcome {
             UseOutcome::Hit { .. } => Self::InContext,
-            UseOutcome::Soft { .. } => Self::Recoverable,
+            UseOutcome::Soft { .. } | UseOutcome::Reworded => Self::Recoverable,
             UseOutcome::Stale => Self::Stale,
             UseOutcome::Hard => Self::Lost,
         }

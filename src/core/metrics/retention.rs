@@ -2,7 +2,7 @@
 //!
 //! A use is a *hit* if the request still contains the fact, word for word. It is a *soft miss* if the request does not, but
 //! contains a handle from which the agent can get the fact again: a path, a URL, the name of the file to which a result was
-//! moved. If the file was written since, the fact may be gone from it, and the use is *stale*; unless the call itself quotes the
+//! moved; or if it says the fact in other words. If the file was written since, the fact may be gone from it, and the use is *stale*; unless the call itself quotes the
 //! fact from that file, or the agent's own last write contains it. All other uses are *hard misses*. The four shares add up to 1.
 //! The recorded agent saw everything that it used, or fetched it again, so this is not a success rate: it measures how much of what
 //! the agent needed a policy would have kept in the context.
@@ -15,6 +15,7 @@
 mod archives;
 mod bounds;
 mod counts;
+mod in_other_words;
 pub mod oracle;
 mod recover;
 mod recovery_paths;
@@ -29,6 +30,7 @@ use crate::facts::references::{FactId, Loss, Provenance, References, cost_to_fet
 use crate::transcript::conversation::{BlockId, Conversation};
 
 pub use bounds::{Bounds, Grain, bounds, oracle_instance};
+use in_other_words::RequestTexts;
 pub use recover::Handle;
 use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
@@ -134,6 +136,8 @@ pub enum UseOutcome {
         /// The file was written since, but the call quotes the fact from it, so that it still contains the fact.
         quoted: bool,
     },
+    /// The request lacks the fact, but says it in other words: an identifier in another spelling, the folder and the file of a path.
+    Reworded,
     /// A handle is visible, but its file was written since.
     Stale,
     Hard,
@@ -156,19 +160,26 @@ pub fn evaluate(
     let mut retention = Retention::default();
     let mut visible = VisibleFacts::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
+    let mut texts = RequestTexts::new(conversation, journal);
     retention.outcomes = vec![UseOutcome::Hard; references.uses.len()];
     let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
     let mut missed: BTreeMap<FactId, Miss> = BTreeMap::new();
     for request in &journal.requests {
         visible.advance(request);
+        texts.advance(request);
         while let Some((index, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
             if (used.call as usize) < request.call {
                 continue;
             }
             let outcome = match visible.hit(used.fact) {
                 Some(in_summary) => UseOutcome::Hit { in_summary },
-                None => recovery.outcome(used, &visible),
+                None => match recovery.outcome(used, &visible) {
+                    UseOutcome::Stale | UseOutcome::Hard if texts.say(&references.facts[used.fact as usize]) => {
+                        UseOutcome::Reworded
+                    }
+                    outcome => outcome,
+                },
             };
             retention.outcomes[index] = outcome;
             retention.count(references, used, outcome, visible.generation(used.fact));

@@ -43,6 +43,7 @@ mod file_names;
 mod line;
 mod normalize;
 mod quotes;
+pub mod reworded;
 mod scanner;
 mod shown;
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod retention_generations;
 pub mod retention_laws;
 pub mod retention_page;
 pub mod retention_recordings;
+pub mod retention_reworded;
 pub mod retention_sums;
 pub mod slow_cache;
 pub mod unbilled_recordings;

@@ -9,7 +9,9 @@ use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::facts::extract::{self, FactKind};
+use recompact::facts::references::Fact;
 use recompact::metrics::retention::UseOutcome;
+use recompact::text::facts::reworded;
 use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::{Block, BlockId, BlockKind, Call, Conversation};
 use recompact::transcript::tool_access::{self, Effect};
@@ -113,19 +115,39 @@ fn keys_of_block(block: &Block) -> HashSet<u64> {
     keys
 }
 
+fn texts_of(block: &Block) -> Vec<String> {
+    let mut all = Vec::new();
+    match block.kind {
+        BlockKind::Thinking => all.push(block.text().into_owned()),
+        _ => extract::texts(block, &mut |text| all.push(text.to_owned())),
+    }
+    all
+}
+
 /// Searches every block of a request.
 struct Slow<'k> {
     /// Of the blocks of the conversation.
     recorded: &'k [HashSet<u64>],
     /// Of the blocks that layers wrote.
     written: HashMap<BlockId, HashSet<u64>>,
+    /// The texts of the blocks that layers wrote.
+    texts: HashMap<BlockId, Vec<String>>,
     /// The blocks of the request of each call; of the first, if it was sent again.
     requests: HashMap<usize, Vec<BlockId>>,
 }
 
 impl Slow<'_> {
     fn new(recorded: &[HashSet<u64>]) -> Slow<'_> {
-        Slow { recorded, written: HashMap::new(), requests: HashMap::new() }
+        Slow { recorded, written: HashMap::new(), texts: HashMap::new(), requests: HashMap::new() }
+    }
+
+    /// Returns whether the request of a call says a fact in other words.
+    fn says(&self, conversation: &Conversation, call: usize, fact: &Fact) -> bool {
+        let recorded = |id: &BlockId| texts_of(conversation.block(*id));
+        let texts = |id: &BlockId| self.texts.get(id).cloned().unwrap_or_else(|| recorded(id));
+        let all: Vec<String> = self.requests[&call].iter().flat_map(texts).collect();
+        let parts = reworded::parts(fact.kind, &fact.text);
+        !parts.is_empty() && parts.iter().all(|part| all.iter().any(|text| part.is_in(text)))
     }
 
     /// Returns whether the request of a call has a fact; `None` without a request.
@@ -140,6 +162,7 @@ impl Observer for Slow<'_> {
         let blocks: Vec<_> = context.messages().iter().flat_map(|sent| sent.blocks.iter().copied()).collect();
         for id in blocks.iter().filter(|id| id.index() >= self.recorded.len()) {
             self.written.entry(*id).or_insert_with(|| keys_of_block(context.block(*id)));
+            self.texts.entry(*id).or_insert_with(|| texts_of(context.block(*id)));
         }
         self.requests.entry(request.call).or_insert(blocks);
     }
@@ -281,8 +304,9 @@ fn soft_misses_can_be_fetched_again() {
                 soft.set(soft.get() + usize::from(can));
                 let is_right = match outcome {
                     UseOutcome::Soft { quoted } => can || *quoted && is_named && used.in_file,
-                    UseOutcome::Stale => is_named && !can,
-                    _ => !is_named,
+                    UseOutcome::Reworded => !can && slow.says(conversation, call, fact),
+                    UseOutcome::Stale => is_named && !can && !slow.says(conversation, call, fact),
+                    _ => !is_named && !slow.says(conversation, call, fact),
                 };
                 assert!(is_right, "{}, call {}: {}: {outcome:?}", trial.policy.name, call + 1, fact.text);
             }

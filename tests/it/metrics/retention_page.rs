@@ -96,6 +96,7 @@ fn name(outcome: UseOutcome) -> &'static str {
         UseOutcome::Hit { in_summary: true } => "hit in a summary",
         UseOutcome::Soft { quoted: false } => "soft miss",
         UseOutcome::Soft { quoted: true } => "soft miss, quoted",
+        UseOutcome::Reworded => "soft miss, in other words",
         UseOutcome::Stale => "stale",
         UseOutcome::Hard => "hard miss",
     }

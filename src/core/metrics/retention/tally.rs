@@ -50,6 +50,7 @@ impl OutcomeWeights {
                 self.soft += weight;
                 self.soft_quoted += if quoted { weight } else { 0.0 };
             }
+            UseOutcome::Reworded => self.soft += weight,
             UseOutcome::Stale => self.stale += weight,
             UseOutcome::Hard => self.hard += weight,
         }
