@@ -7,6 +7,8 @@
 
 use std::sync::LazyLock;
 
+use memchr::memchr_iter;
+
 use super::FactKind;
 use super::key;
 
@@ -88,8 +90,21 @@ fn is_default_address(address: &str) -> bool {
     address.split_once(':').is_some_and(|(host, port)| own(host) && DEFAULT_PORTS.contains(&port))
 }
 
+/// What redactors put in the place of a secret, besides the letter x.
+const REDACTED: &[u8] = b"REDACTED";
+
+/// Whether a name is what a redactor left of another one: `[REDACTED_TOKEN]`, `xxxx@xxxxx.xx`.
+fn is_redacted(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_masked = || bytes.iter().all(|byte| matches!(byte, b'x' | b'X') || byte.is_ascii_punctuation());
+    memchr_iter(b'R', bytes).any(|at| bytes[at..].starts_with(REDACTED)) || bytes.first() == Some(&b'x') && is_masked()
+}
+
 /// Whether a name is an example for any other: `test123`, `file1.txt`, `http://localhost:8080`.
 pub fn is_stand_in(kind: FactKind, text: &str) -> bool {
+    if is_redacted(text) {
+        return true;
+    }
     let stem = match kind {
         FactKind::Url => {
             let address = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));

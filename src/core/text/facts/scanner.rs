@@ -162,6 +162,12 @@ impl<'s> Scanner<'s> {
         }
         if run.classes & (DOT | SLASH) != 0 {
             let mut rest = text;
+            if run.classes & DOT != 0
+                && let Some((from, to)) = token::split_range(text)
+            {
+                self.scan_joined(line, from, run.classes, false);
+                rest = to;
+            }
             while !rest.is_empty() {
                 let (before, after) = token::split_search_line(rest, run.classes);
                 self.scan_joined(line, before, run.classes, next == Some(&b'('));

@@ -56,6 +56,15 @@ fn extraction_of_words_follows_the_rules() {
             "apps/net/trace net/idlePool/size net/pool_2/size /net/pool/size",
             "path net/trace, path idlePool/size, path pool_2/size, path pool/size",
         ),
+        ("see build/typecheck. and test/target., of src/net.", ""),
+        // A list of files, a range of commits.
+        ("AGENTS.md/trace.rs of src/pool.rs/idle.rs", "path pool.rs/idle.rs, file trace.rs"),
+        (
+            "main...feat/evict-idle v1.2.0..v1.3.0 net/../pool/idle.rs",
+            "path feat/evict-idle, path pool/idle.rs, number v1.2.0, number v1.3.0",
+        ),
+        // What a redactor left, and types.
+        ("xxxx@xxxxxxxxx.xx me/.REDACTED.md REDACTED_TOKEN_3 xxxx-xxxxx-xxxx uint64 ES2022", ""),
         ("@scope/my-package+x", "path @scope/my-package+x"),
         ("net//pool.rs", "path net//pool.rs"),
         ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
@@ -109,6 +118,7 @@ fn extraction_of_words_follows_the_rules() {
         ("git+https://a.example/x 'http://b.example/'", "url https://a.example/x, url http://b.example/"),
         ("[https://a.example/x](https://b.example/x[1])", "url https://a.example/x, url https://b.example/x[1"),
         ("http://${HOST} xhttp://a.example", ""),
+        ("at https://a.example/pool:0 http://a.example:8471", "url https://a.example/pool, url http://a.example:8471"),
         // Quoted strings: words in them are words.
         ("\"the pool_size is\" `no space`", "identifier pool_size, quoted the pool_size is, quoted no space"),
         ("\"short a\" \"withoutspace\" \"open at the end", ""),

@@ -81,12 +81,25 @@ fn is_extension(extension: &str) -> bool {
     extension.len() <= MAX_EXTENSION_LEN && EXTENSIONS.binary_search(&extension).is_ok()
 }
 
-/// Parses a run as a path: two components or more, the last of three characters or more with a letter.
+/// Returns a run without the sign of a diff before it, and without the last slash and the full stop of its sentence.
+fn trim_path(run: &str) -> &str {
+    run.trim_start_matches(['-', '+']).trim_end_matches(['.', '/'])
+}
+
+/// Splits a run at the dots between two branches or commits of git: `main...feat/idle`.
+pub fn split_range(run: &str) -> Option<(&str, &str)> {
+    let (before, after) = run.split_once("..")?;
+    let after = after.strip_prefix('.').unwrap_or(after);
+    let is_name = |byte: Option<&u8>| byte.is_some_and(|byte| bytes::has_class(*byte, WORD));
+    (is_name(before.as_bytes().last()) && is_name(after.as_bytes().first())).then_some((before, after))
+}
+
+/// Parses a run as a path: two components or more, the last of three characters or more with a letter. Names of files with slashes
+/// between them are a list.
 pub fn parse_path(run: &str) -> Option<ParsedPath<'_>> {
-    // The sign of a diff is not part of the path.
-    let run = run.trim_start_matches(['-', '+']).trim_end_matches(['.', '/']);
+    let run = trim_path(run);
     let (before, name) = run.rsplit_once('/')?;
-    if !ends_path(name) {
+    if !ends_path(name) || run.split('/').all(|part| parse_file_name(part) == Some(part)) {
         return None;
     }
     let mut end = before.len();
@@ -109,7 +122,7 @@ const SOURCE_FOLDERS: [&str; 17] = [
 /// Whether a run is a list of plain words, as people write them: `read/write`, `raw/gzip/brotli`. Two words may be a folder and its
 /// file, too; three with a folder of sources or camel case are no list.
 pub fn is_list_of_words(run: &str) -> bool {
-    let run = run.strip_suffix('/').unwrap_or(run);
+    let run = trim_path(run);
     let is_word = |word: &str| !word.is_empty() && bytes::classes_of(word) & !LETTER == 0;
     let Some((above, last)) = run.rsplit_once('/').filter(|_| run.split('/').all(is_word)) else { return false };
     let is_name = |word: &str| SOURCE_FOLDERS.contains(&word) || has_camel_case(word, bytes::classes_of(word));
@@ -210,5 +223,14 @@ pub fn parse_url(line: &str, start: usize, end: usize) -> Option<&str> {
     };
     let stop = bytes[host..].iter().enumerate().position(|(at, byte)| ends((at, byte))).map_or(bytes.len(), |at| host + at);
     let url = line[begin..stop].trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '*', '$']);
+    // A browser puts the line in the page behind its path.
+    let url = match url.rsplit_once(':') {
+        Some((page, number))
+            if page.rfind('/').is_some_and(|slash| slash > scheme.len() + 2) && bytes::classes_of(number) == DIGIT =>
+        {
+            page
+        }
+        _ => url,
+    };
     (url.len() > scheme.len() + "://".len()).then_some(url)
 }
