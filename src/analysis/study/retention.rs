@@ -52,8 +52,8 @@ pub fn rows(policy: &str, totals: &GroupTotals) -> Vec<KeptRow> {
     totals.iter().filter(|(_, share)| share.weight > 0.0).map(row).collect()
 }
 
-/// Returns the worst hard misses of one conversation. The misses of one call from one origin are one row, for the heaviest of
-/// the facts.
+/// Returns the worst hard misses of one conversation. What one call names from one origin is one row, for the heaviest of the facts;
+/// and so is what it fetches again.
 pub fn misses(
     most: usize,
     (transcript, conversation): (&str, &Conversation),
@@ -65,7 +65,7 @@ pub fn misses(
     let mut rows: Vec<(MissRow, &Miss)> = Vec::new();
     let mut row_of = HashMap::new();
     for missed in &kept.missed {
-        match row_of.entry((missed.call, missed.origin)) {
+        match row_of.entry((missed.call, missed.origin, missed.fetched)) {
             Entry::Occupied(place) => {
                 let (row, _): &mut (MissRow, &Miss) = &mut rows[*place.get()];
                 row.more += 1;
@@ -141,6 +141,7 @@ fn miss_row(
         transcript: transcript.to_owned(),
         conversation: conversation.name.clone(),
         call: missed.call as usize + 1,
+        fetched: missed.fetched,
         line: used_in.map_or(response.line, |id| conversation.block(*id).line),
         fact: fact.text.clone(),
         kind: fact.kind.name().into(),

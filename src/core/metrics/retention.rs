@@ -115,6 +115,8 @@ pub struct Miss {
     pub fact: FactId,
     /// First call that missed it.
     pub call: u32,
+    /// That call does not name the fact, but fetches it again.
+    pub fetched: bool,
     /// Number of calls that missed it, and the total weight of these uses.
     pub uses: u32,
     pub weight: f64,
@@ -190,6 +192,7 @@ pub fn evaluate(
                 let entry = missed.entry(used.fact).or_insert(Miss {
                     fact: used.fact,
                     call: used.call,
+                    fetched: used.refetch.is_some(),
                     uses: 0,
                     weight: 0.0,
                     origin: used.origin,

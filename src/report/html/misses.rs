@@ -56,7 +56,8 @@ fn item(miss: &MissRow, series: &PolicySeries, prefix: &str, numbers: &Numbers) 
         String::new()
     };
     let needed = format!(
-        "needed at call {} ({location}), {}{more}",
+        "{} at call {} ({location}), {}{more}",
+        if miss.fetched { "fetched again" } else { "needed" },
         number_format::grouped(miss.call as f64, 0),
         plural(miss.uses as usize, "use"),
     );

@@ -70,6 +70,7 @@ pub fn misses(results: &Results) -> TableModel {
             miss.policy.clone(),
             format!("{}:{}", &miss.transcript[folder.len()..], miss.line),
             number_format::grouped(miss.call as f64, 0),
+            if miss.fetched { "fetched" } else { "named" }.to_owned(),
             count(Some(miss.uses)),
             count(Some(miss.more)),
             miss.kind.to_string(),
@@ -79,12 +80,14 @@ pub fn misses(results: &Results) -> TableModel {
         ]
     };
     let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("location")];
-    headers.extend(["call", "uses", "more"].map(ColumnHeader::numbers));
+    headers.extend([ColumnHeader::numbers("call"), ColumnHeader::words("need")]);
+    headers.extend(["uses", "more"].map(ColumnHeader::numbers));
     headers.extend(["kind", "origin", "layer"].map(ColumnHeader::words));
     headers.push(ColumnHeader::prose("fact"));
     let mut footnotes = vec![
         "call: the first that needed the lost fact; uses: number of calls that did; more: other lost facts of the same origin"
             .to_owned(),
+        "need: named: the call writes the fact; fetched: the recorded agent fetched it again there".to_owned(),
         "layer: what removed it".to_owned(),
         "the request that missed a fact: recompact show FILE -p POLICY --call CALL --find FACT".to_owned(),
     ];

@@ -147,6 +147,7 @@ fn miss(policy: &str) -> MissRow {
         transcript: "runs/session-000.jsonl".into(),
         conversation: "main".into(),
         call: 17,
+        fetched: false,
         line: 44,
         fact: "src/pool.rs".into(),
         kind: "path".into(),

@@ -196,6 +196,7 @@ fn misses(policy: &str) -> Vec<MissRow> {
         transcript: "runs/a.jsonl".into(),
         conversation: "main".into(),
         call: 1_017,
+        fetched: layer.is_none(),
         line: 2_034,
         fact: fact.into(),
         kind: kind.into(),

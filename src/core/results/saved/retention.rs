@@ -40,6 +40,9 @@ pub struct MissRow {
     pub conversation: String,
     /// The first call that missed it, from 1.
     pub call: usize,
+    /// That call does not name the fact: the recorded agent fetched it again there, and used it later.
+    #[serde(default)]
+    pub fetched: bool,
     /// The line of the transcript where that call used it.
     pub line: u32,
     /// Text of the fact.
