@@ -65,8 +65,51 @@ const FILES: &[&str] = &[
     "req.json",
 ];
 
-const PATHS: &[&str] =
-    &["dev/null", "bin/bash", "bin/env", "usr/bin", "usr/local", "local/bin", ".github/workflows", "tests/conftest.py"];
+const PATHS: &[&str] = &[
+    "dev/null",
+    "bin/bash",
+    "bin/env",
+    "usr/bin",
+    "usr/local",
+    "local/bin",
+    ".github/workflows",
+    "tests/conftest.py",
+    "workflows/ci.yml",
+    "workflows/release.yml",
+    "priv/repo",
+    "repo/migrations",
+    "v1/traces",
+    "v1/messages",
+    "v1/models",
+    "chat/completions",
+    "application/json",
+    "application/octet-stream",
+    "multipart/form-data",
+    "text/event-stream",
+    "image/svg+xml",
+    "encoding/json",
+    "path/filepath",
+    "net/http",
+    "net/url",
+    "http/httptest",
+    "os/exec",
+    "crypto/sha256",
+    "crypto/rand",
+    "math/rand",
+    "sync/atomic",
+    "text/template",
+    "html/template",
+    "go/ast",
+    "go/parser",
+    "unicode/utf8",
+    "archive/tar",
+    "archive/zip",
+    "compress/gzip",
+    "encoding/hex",
+    "encoding/base64",
+    "testify/assert",
+    "testify/require",
+];
 
 const URLS: &[&str] = &["http://localhost", "https://localhost", "http://127.0.0.1", "https://github.com", "https://example.com"];
 
