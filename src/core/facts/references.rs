@@ -13,6 +13,7 @@ mod chance_baseline;
 mod find;
 mod lines;
 mod loss;
+mod own_names;
 mod refetch;
 mod rules;
 mod steps;

@@ -26,7 +26,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-pub use effects::{Effect, effect_of};
+pub use effects::{Effect, effect_of, runs_program};
 
 /// What a tool call reads and writes. Paths are as in the call; they are not made absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,6 +7,7 @@ pub mod ccusage;
 pub mod cost;
 pub mod cost_laws;
 pub mod cost_recordings;
+pub mod own_names;
 pub mod prompt_cache;
 pub mod retention_example;
 pub mod retention_generations;

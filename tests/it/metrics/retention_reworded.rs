@@ -7,13 +7,14 @@ use crate::metrics::retention_page::looked_up;
 use crate::support::notation;
 use crate::support::trial::Trial;
 
-/// Result 1 names a fact, the fourth request has only `rest` in its place, and call 4 uses the fact.
+/// Result 1 names a fact, the request of call 4 has only `rest` in its place, and call 4 uses the fact.
 fn outcome(fact: &str, rest: &str) -> UseOutcome {
-    let toml = "name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = { calls = 3 }\ntemplate = \"So far\"";
-    let trial = Trial::new(Policy::parse(toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")));
+    let toml =
+        format!("name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = {{ calls = 3 }}\ntemplate = \"{rest}\"");
+    let trial = Trial::new(Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")));
     let text = format!(
         "user: Look around\nassistant: I look [Bash#1 make]\nresult#1: {fact}\nassistant: I go on [Bash#2 make]\nresult#2: made\n\
-         assistant: I go on [Bash#3 make]\nresult#3: made\nuser: {rest}\nassistant: I use {fact}\n"
+         assistant: I go on [Bash#3 make]\nresult#3: made\nassistant: I use {fact}\n"
     );
     let (references, kept) = looked_up(&notation::parse(&text).expect("a conversation"), &trial);
     assert_eq!(references.uses.len(), 1, "{text}");

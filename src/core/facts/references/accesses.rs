@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::facts::extract::{self, FactKind};
@@ -26,6 +26,8 @@ pub(super) struct Accesses {
     pub commands: FxHashMap<BlockId, FactId>,
     /// Calls that changed files or may have done so, ascending.
     pub changes: Vec<u32>,
+    /// The tool_use blocks of programs and commands that neither only read nor are known to write a file.
+    pub scripts: FxHashSet<BlockId>,
 }
 
 /// The calls that wrote each file, and those that wrote anything.
@@ -74,6 +76,9 @@ impl Accesses {
                 let effect = tool_access::effect_of(&pair.name, input, &access);
                 if effect == Effect::Changes {
                     accesses.changes.push(call);
+                }
+                if effect == Effect::Changes && access.writes.is_empty() && tool_access::runs_program(&pair.name) {
+                    accesses.scripts.insert(*id);
                 }
                 // The error message of a tool is not the content of the file.
                 let Some(result) = pair.tool_result else { continue };

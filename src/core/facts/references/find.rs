@@ -8,6 +8,7 @@ use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Recorded
 use super::accesses::{Accesses, Writes};
 use super::lines::LineCache;
 use super::loss::{Loss, Nowhere, cost_to_fetch};
+use super::own_names;
 use super::refetch::{self, Holder, Refetch};
 use super::rules::RuleIndex;
 use super::steps::HistoryStep;
@@ -157,7 +158,8 @@ impl<'a> ReferenceFinder<'a> {
 
     fn call(&mut self, call: u32, used: &[CandidateUse]) {
         let mut last_fact = UNSET;
-        for candidate in used.iter().filter(|candidate| self.is_informative(candidate)).collect::<Vec<_>>() {
+        let counts = |candidate: &&CandidateUse| self.is_informative(candidate) && !self.is_own(candidate.fact);
+        for candidate in used.iter().filter(counts).collect::<Vec<_>>() {
             if std::mem::replace(&mut last_fact, candidate.fact) == candidate.fact {
                 continue;
             }
@@ -176,6 +178,12 @@ impl<'a> ReferenceFinder<'a> {
         self.occurrences.block_counts[candidate.fact as usize] as usize <= max_blocks
             && !self.is_in_system[candidate.fact as usize]
             && (!fact.kind.needs_anchor() || fact.shares_anchor(&candidate.anchors))
+    }
+
+    /// Whether the agent made a name up.
+    fn is_own(&self, fact: FactId) -> bool {
+        let holders: Vec<BlockId> = self.entered_holders(fact).collect();
+        own_names::is_own(self.conversation, &self.accesses, &self.vocabulary.facts[fact as usize], &holders)
     }
 
     /// Returns the blocks that contain a fact and have entered, in order.

@@ -26,6 +26,14 @@ const READ_TOOL_WORDS: [&str; 14] =
 /// Words in the names of tools that change no file.
 const IDLE_TOOL_WORDS: [&str; 5] = ["todo", "plan", "think", "ask", "wait"];
 
+/// Words in the names of tools that run a program that the agent wrote.
+const PROGRAM_TOOL_WORDS: [&str; 7] = ["javascript", "js", "python", "code", "repl", "eval", "evaluate"];
+
+/// Whether a tool runs commands or programs that the agent writes.
+pub fn runs_program(tool: &str) -> bool {
+    contains_any(tool, &SHELL_TOOL_WORDS) || words_of(tool).iter().any(|word| PROGRAM_TOOL_WORDS.contains(&word.as_str()))
+}
+
 /// Returns the effect of a call of this tool with this input. `access` is what it reads and writes.
 pub fn effect_of(tool: &str, input: &Value, access: &Access) -> Effect {
     if !access.writes.is_empty() {

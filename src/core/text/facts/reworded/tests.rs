@@ -49,6 +49,7 @@ fn a_text_says_a_fact_in_other_words() {
         (Quoted, "cargo test -q 'idle pool'", &[r#"{"cmd":"cargo test  -q \"idle pool\""}"#]),
         (Line, "let idle = 1;", &["12:let idle=1;"]),
         (Number, "48213", &["run 48213."]),
+        (Number, "10.80.0.7", &["at `10.80.0.7` or 10.80.0.7:22"]),
     ] {
         for text in texts {
             assert!(says(text, kind, fact), "{fact}: {text}");
