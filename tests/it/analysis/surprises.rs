@@ -104,7 +104,7 @@ fn uses_come_from_all_outcomes_and_policies_alike() {
     let of = POLICIES.map(|policy| Outcome::ALL.map(|outcome| asked(policy, outcome)));
     assert_eq!(of.map(|outcomes| outcomes.iter().sum::<usize>()), [40, 40], "{of:?}");
     // `drop-all` has nothing in the context, so the others get its room.
-    assert!(of[0].iter().filter(|count| **count >= 6).count() >= 3 && of[1][0] == 0, "{of:?}");
+    assert!(of[0].iter().filter(|count| **count >= 4).count() >= 3 && of[1][0] == 0, "{of:?}");
     let forecast = forecast(&CASES).expect("questions");
     assert_eq!(forecast[0].of, "full context");
     assert!(forecast.iter().map(|one| one.questions).sum::<usize>() >= CASES.len());

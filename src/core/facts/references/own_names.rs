@@ -10,7 +10,7 @@ use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Origin};
 use super::Fact;
 use super::accesses::Accesses;
 
-/// Whether nobody but the agent has written a fact so far. `holders`: the blocks with it that have entered.
+/// Whether only the agent has written a fact so far. `holders`: the blocks with it that have entered.
 pub(super) fn is_own(conversation: &Conversation, accesses: &Accesses, fact: &Fact, holders: &[BlockId]) -> bool {
     let may_be_handle = match fact.kind {
         FactKind::Identifier if is_of(&fact.text, "_") => false,

@@ -8,7 +8,7 @@
 //! | file | the words of its name |
 //! | URL | a longer URL |
 //! | quoted, line | the same characters with other spaces, quotation marks and backslashes |
-//! | number | five digits or more or an address (`10.0.0.7`), far from its name |
+//! | number | the address of a machine (`10.80.0.7`), far from its name |
 //!
 //! An agent can write the fact from that, though it may choose a wrong spelling: so such a use is no hit, and no loss.
 
@@ -57,15 +57,9 @@ pub fn parts(kind: FactKind, text: &str) -> Vec<Part<'_>> {
         FactKind::File => vec![Part::Name { folder: "", name: text }],
         FactKind::Url => vec![Part::Whole(text.trim_end_matches('/'))],
         FactKind::Quoted | FactKind::Line => vec![Part::Signless(text)],
-        FactKind::Number if is_rare(text) => vec![Part::Whole(text)],
+        FactKind::Number if text.split('.').count() == 4 => vec![Part::Whole(text)],
         FactKind::Number | FactKind::Hash => Vec::new(),
     }
-}
-
-/// Whether a number has five digits or more, or is the address of a machine.
-fn is_rare(number: &str) -> bool {
-    let parts = number.split('.').count();
-    number.len() >= 5 && parts == 1 || parts == 4 && number.len() >= 9
 }
 
 /// Words before the number of an issue, in addresses and commands.
