@@ -16,7 +16,13 @@ pub(super) struct Ancestors(Mutex<HashMap<PathBuf, Arc<Vec<PathBuf>>>>);
 impl Ancestors {
     /// Returns the bytes of the files in which the history of an input begins, the parent's first. `parent` returns the id of a parent,
     /// with which the name of its file ends.
-    pub(super) fn of(&self, input: &Input, parent: impl Fn(&[u8]) -> Option<String>, bytes: &[u8], max_bytes: u64) -> Vec<Vec<u8>> {
+    pub(super) fn of(
+        &self,
+        input: &Input,
+        parent: impl Fn(&[u8]) -> Option<String>,
+        bytes: &[u8],
+        max_bytes: u64,
+    ) -> Vec<Vec<u8>> {
         let (mut ancestors, mut next) = (Vec::new(), parent(bytes));
         // A circle of parents ends with the first id that comes again.
         let mut seen = HashSet::new();

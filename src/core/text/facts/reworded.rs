@@ -94,7 +94,7 @@ impl Part<'_> {
 
 /// Whether what a text has there is a component of a path or of a module's name, or alone in quotation marks.
 fn is_folder(text: &str, found: Range<usize>) -> bool {
-    let (before, after) = (text[..found.start].as_bytes(), text[found.end..].as_bytes());
+    let (before, after) = (&text.as_bytes()[..found.start], &text.as_bytes()[found.end..]);
     let joins = |sign: Option<&u8>, next: Option<&u8>| match sign {
         Some(b'/' | b'\\' | b'"' | b'\'' | b'`') => true,
         Some(b'.') => next.is_some_and(u8::is_ascii_alphanumeric),
