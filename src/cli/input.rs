@@ -13,11 +13,11 @@ use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, Format, Reading};
 use recompact::transcript::source::{self, Input};
 use recompact::util::ValueError;
-use recompact::util::text::{are, plural};
 
 use crate::cli::error::Failure;
 use crate::cli::help::READING;
 use crate::cli::interrupt;
+use crate::cli::left_out::{end_of, say_skipped};
 use crate::cli::monitor::{ReadMonitor, StepMonitor};
 use crate::cli::output;
 use crate::cli::progress::Progress;
@@ -332,32 +332,6 @@ impl Transcripts {
     /// out is named on standard error. With `--strict` it is a failure.
     pub fn end(&self, end: Result<(), RunError>) -> Result<(), Failure> {
         end_of(end, self.strict)
-    }
-}
-
-/// Prints skipped lines and files on standard error, and how many transcripts are left.
-pub fn say_skipped<T>(processed: &Processed<T>, (quiet, strict): (bool, bool)) {
-    if !quiet || strict {
-        let skipped = processed.skipped_lines.iter().cloned().chain(processed.skipped_file_lines());
-        skipped.for_each(|line| output::say(&escape::terminal(&line)));
-    }
-    if !quiet && processed.unwanted > 0 {
-        let (transcripts, are) = (plural(processed.unwanted, "transcript"), are(processed.unwanted));
-        output::say(&format!("{transcripts} {are} not of the wanted days, project, model or format"));
-    }
-    if !quiet && !processed.coverage.is_complete() {
-        output::say(&format!("{} read", processed.coverage.line_were()));
-    }
-}
-
-/// Returns how a run ends in which some transcripts could not be analysed, strict or not.
-pub fn end_of(end: Result<(), RunError>, strict: bool) -> Result<(), Failure> {
-    match end {
-        Err(RunError::Input(errors)) if !strict => {
-            errors.iter().for_each(|why| output::say(&format!("left out: {}", escape::terminal_lines(why))));
-            Ok(())
-        }
-        end => Ok(end?),
     }
 }
 

@@ -17,6 +17,7 @@ mod file_uses;
 mod help;
 mod input;
 mod interrupt;
+mod left_out;
 mod monitor;
 mod new_folder;
 pub(crate) mod output;

@@ -12,7 +12,7 @@ use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::help::MORE;
-use crate::cli::input::{end_of, say_skipped};
+use crate::cli::left_out::{end_of, say_skipped};
 use crate::cli::output;
 
 #[derive(Args)]

@@ -165,6 +165,8 @@ const NOT_IN_SUITES: [(&str, &str); 33] = [
     ("cassette-mode", "a gate asks no model"),
     ("max-calls", "a gate asks no model"),
     ("max-cost", "a gate asks no model"),
+    ("part", "a gate is a study on one machine"),
+    ("paths-from", "a suite names its transcripts"),
     ("misses", "misses"),
     ("breaks", "breaks"),
     ("help", "of every command"),
