@@ -119,7 +119,11 @@ fn is_name_in(folder: &str, name: &str, text: &str) -> bool {
         return true;
     }
     let Some((stem, _)) = token::parse_file_name(name).and_then(|name| name.rsplit_once('.')) else { return false };
-    if matcher::words_of(stem) > 1 && is_in_words(stem, text) {
+    // The same words before another extension are another file.
+    let is_other_file = |end: usize| {
+        text[end..].strip_prefix('.').is_some_and(|extension| extension.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    if matcher::words_of(stem) > 1 && Matcher::words(stem).find_in(text).any(|found| !is_other_file(found.end)) {
         return true;
     }
     let beside = |stem: &str| whole(&format!("{folder}/{stem}"), text).next().is_some();

@@ -73,7 +73,7 @@ fn a_text_without_all_of_a_fact_does_not_say_it() {
             "net/pool.rs",
             &["pool.rs of the net.", "net/idle/ and web/pool.rs", "net/ and liverpool.rs", "src/net and pool.rst", "net/pools"],
         ),
-        (Path, "net/idle_pool.ex", &["IdlePool", "Net.Idle and Pool"]),
+        (Path, "net/idle_pool.ex", &["IdlePool", "Net.Idle and Pool", "net/ and idle-pool.json"]),
         (Path, "net/pool_test.go", &["web/pool.go and net/"]),
         (Path, "docs/tests", &["docs/ and tests"]),
         (File, "pool.rs", &["pool", "src/pool.ts"]),
