@@ -4,7 +4,8 @@
 //! when it made the call: in messages since its last compaction, or in the summary of that compaction. A call that fetches again
 //! what the agent had lost by a compaction is a reference too, to the facts that a later call uses from its result ([`Refetch`]).
 //! Facts that no policy can lose are left out: a reference counts only if the fact was last seen two or more calls before, is rare
-//! in its conversation, and is not in the system prompt, which is part of every request.
+//! in its conversation, and is not in the system prompt, which is part of every request. Names that the agent made up for itself are
+//! left out, too.
 //!
 //! Only the transcript matters: rarity is counted over the blocks of the same conversation.
 

@@ -5,7 +5,7 @@
 //!
 //! | kind | rule | canonical form |
 //! |---|---|---|
-//! | path | two components or more, the last of three characters or more, not plain words (`read/write`, `build/test/ship`; three with a folder such as `src` are a path) and not a number and a word (`235/comments`); `\` is `/` | the last two components |
+//! | path | two components or more, the last of three characters or more, not plain words (`read/write`, `build/test/ship`; three with a folder such as `src` are a path) and not a number and a word (`235/comments`) or files (`a.md/b.md`); `\` is `/`, and `...` between branches of git ends one | the last two components |
 //! | file | a name with a known extension, alone or at the end of a path | unchanged |
 //! | identifier | six characters or more with `_`, a digit or camel case; `a::b` and `a.b` are split | unchanged |
 //! | | a name with two hyphens or more (12 characters), or one and a digit (6): `evict-idle-pool`, `pool-v2`; no phrase (`side-by-side`) | unchanged |
@@ -26,7 +26,7 @@
 //! the words in them. Escape sequences and line numbers of file readers are removed first, and text is normalised to NFC (one way
 //! to write `é`). Of a text of more than 100,000 bytes, only the first and the last 50,000 are read. Names that anybody could
 //! write are not facts: those of every session (`README.md`), the harnesses' own addresses, those of a language or the web (`TypeError`, `fontWeight`), and those of
-//! examples (`file1.txt`).
+//! examples (`file1.txt`), and what redactors leave (`[REDACTED]`). What a text says of a fact in other words: [`reworded`].
 //!
 //! Which kinds count was decided by what chance finds: of the uses of a kind, the share whose text sessions of other repositories
 //! have, too. Identifiers have 2 %. Kinds with clearly more are refused: plain words 50 %, words with a capital 36 %, capital

@@ -140,7 +140,8 @@ const REDACTED: &[u8] = b"REDACTED";
 fn is_redacted(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_masked = || bytes.iter().all(|byte| matches!(byte, b'x' | b'X') || byte.is_ascii_punctuation());
-    memchr_iter(b'R', bytes).any(|at| bytes[at..].starts_with(REDACTED)) || bytes.first() == Some(&b'x') && is_masked()
+    let is_marked = || bytes.len() >= REDACTED.len() && memchr_iter(b'R', bytes).any(|at| bytes[at..].starts_with(REDACTED));
+    bytes.first() == Some(&b'x') && is_masked() || is_marked()
 }
 
 /// Whether a name is an example for any other: `test123`, `file1.txt`, `http://localhost:8080`.

@@ -88,7 +88,9 @@ fn trim_path(run: &str) -> &str {
 
 /// Splits a run at the dots between two branches or commits of git: `main...feat/idle`.
 pub fn split_range(run: &str) -> Option<(&str, &str)> {
-    let (before, after) = run.split_once("..")?;
+    // Runs are short, so a search that prepares itself would take longer.
+    let dots = run.as_bytes().windows(2).position(|two| two == b"..")?;
+    let (before, after) = (&run[..dots], &run[dots + 2..]);
     let after = after.strip_prefix('.').unwrap_or(after);
     let is_name = |byte: Option<&u8>| byte.is_some_and(|byte| bytes::has_class(*byte, WORD));
     (is_name(before.as_bytes().last()) && is_name(after.as_bytes().first())).then_some((before, after))
