@@ -137,7 +137,7 @@ fn commands_of_studies_have_an_option_for_each_field() {
 }
 
 /// Options of `replay` that are no part of a study, or that a suite has under another name.
-const NOT_IN_SUITES: [(&str, &str); 33] = [
+const NOT_IN_SUITES: [(&str, &str); 35] = [
     ("allow-programs", "an option of `check`"),
     ("env", "an option of `check`"),
     ("twice", "an option of `check`"),

@@ -260,7 +260,7 @@ fn a_store_stands_for_its_sessions() {
     assert_eq!(find_in(&folder, &["a/opencode.db#ses_9"]).1, ["a/opencode.db: no session `ses_9` in this database"]);
     let inputs = find(folder.path(), &["a".into()]).0;
     let session = |at: usize| (inputs[at].session().map(|session| session.family.as_str()), inputs[at].changed());
-    assert_eq!(session(2), (Some("ses_1"), SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(5)));
+    assert_eq!(session(2), (Some("ses_1"), std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(5)));
     assert!(inputs[1].is_at(&path) && inputs[1].path() == path);
     // Its stamp is the hash of its own rows.
     let hash = |at: usize| hash_of(&read(&inputs[at], 1_000).expect("a session").bytes);
