@@ -33,6 +33,10 @@ def sweep(**arguments):
     return lambda path: recompact.sweep(path, "lcc-s06", **{"set": {"micro.keep_recent_results": [1, 3]}, **arguments})
 
 
+def probe(**arguments):
+    return lambda path: recompact.probe(path, "lcc-s06", "openai:m", dry_run=True, **arguments)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -89,7 +89,7 @@ def replay(
     if policies is None and part:
         raise _native.RecompactError("policies: what is replayed by default depends on all transcripts, so a part needs them")
     named = _native.usual_policies(list_of(paths), natural(settings)) if policies is None else policies
-    return replayed((list_of(paths), [], part), given(named, allow_programs, on_error), part, jobs, progress, settings)
+    return finished(*replayed((list_of(paths), [], part), given(named, allow_programs, on_error), part, jobs, progress, settings))
 
 
 @takes(*Settings.__annotations__, *SearchSettings.__annotations__)

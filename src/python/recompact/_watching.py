@@ -81,6 +81,10 @@ def _bar(progress: bool | Progress | None) -> Iterator[Progress | None]:
         yield show
 
 
+#: What a part says: the rest is said by `finish`.
+NOTHING_SKIPPED: dict[str, Sequence[str]] = {"transcripts": (), "lines": (), "notes": (), "files": ()}
+
+
 def finished(skipped: dict[str, Sequence[str]], result: Result) -> Result:
     """Warns of what a call skipped, and returns its result: each line and each transcript by itself, files that are no transcripts together.
 

@@ -81,12 +81,12 @@ fn every_missing_path_is_reported() {
     assert_eq!(
         errors,
         [
-            "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
-            "runs/zzz: no such file or folder; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -",
-            "no/such: no such file or folder; its folder no cannot be opened either",
-            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst; *.db) found in this folder",
             "*.xyz: no file matches (`*` matches any part of a name, `**` any folders)",
             "a[: not a valid pattern: Pattern syntax error near position 1: invalid range pattern",
+            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz or .zst; *.db) found in this folder",
+            "no/such: no such file or folder; its folder no cannot be opened either",
+            "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
+            "runs/zzz: no such file or folder; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -",
         ]
         .map(|error| error.replace("position 1", &format!("position {}", display_path(folder.path()).len() + 2)))
     );
