@@ -2,8 +2,7 @@
 //! gives the results of the whole study, to the byte.
 //!
 //! A part makes no step across transcripts: what copies, chance, intervals and worst lists need of each transcript is in its row, and
-//! [`Loaded::results`] makes
-//! these steps as for a study on one machine.
+//! [`Loaded::results`] makes these steps as for a study on one machine.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -2,8 +2,9 @@
 //!
 //! A use is a *hit* if the request still contains the fact, word for word. It is a *soft miss* if the request does not, but
 //! contains a handle from which the agent can get the fact again: a path, a URL, the name of the file to which a result was
-//! moved; or if it says the fact in other words. If the file was written since, the fact may be gone from it, and the use is *stale*; unless the call itself quotes the
-//! fact from that file, or the agent's own last write contains it. All other uses are *hard misses*. The four shares add up to 1.
+//! moved; or if it says the fact in other words. If the file was written since, the fact may be gone from it, and the use is
+//! *stale*; unless the call itself quotes the fact from that file, or the agent's own last write contains it. All other uses are
+//! *hard misses*. The four shares add up to 1.
 //! The recorded agent saw everything that it used, or fetched it again, so this is not a success rate: it measures how much of what
 //! the agent needed a policy would have kept in the context.
 //!
