@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ReplayOutcomes;
-use super::corpus::{Became, Done, Outcome, Outcomes, Processed, RunError, Unread};
-use super::resume::{Checkpoint, ONE_ROUND};
+use super::corpus::{Became, Outcome, Outcomes, Processed, RunError, Unread};
+use super::resume::Checkpoint;
 use super::spec::{Files, Loaded, ModelRequest, ProgramRequest, ResourceError, Resources, StudySpec, difference};
 use super::study::TranscriptResult;
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
@@ -35,7 +35,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub struct Part {
     study: StudyRecord,
     /// What became of each transcript, in the order of [`Place`].
-    rows: BTreeMap<Place, Became<Replayed>>,
+    rows: BTreeMap<Place, Row>,
 }
 
 /// The place of a row: first the paths at which nothing is, then the transcripts, by name.
@@ -47,13 +47,8 @@ struct Place {
     transcript: String,
 }
 
-/// The result of a transcript.
-#[derive(Debug, Serialize, Deserialize)]
-struct Replayed {
-    /// XXH3 hash of the transcript's bytes, in hexadecimal.
-    hash: String,
-    result: TranscriptResult,
-}
+/// What became of one transcript.
+type Row = Became<Checkpoint<TranscriptResult>>;
 
 /// The first line of a written part. Each further line is a row.
 #[derive(Serialize, Deserialize)]
@@ -69,7 +64,7 @@ struct Header {
 #[derive(Serialize)]
 struct WrittenRow<'a> {
     transcript: &'a str,
-    became: &'a Became<Replayed>,
+    became: &'a Row,
 }
 
 /// Why parts cannot be read or merged.
@@ -126,15 +121,7 @@ impl Loaded {
         if left > 0 {
             return Err(RunError::Stopped { done: transcripts - left, transcripts });
         }
-        let row = |Outcome { transcript, became }| {
-            let became = match became {
-                Became::Done(Done { result: Checkpoint { hash, result, .. }, skipped_lines }) => {
-                    Became::Done(Done { result: Replayed { hash, result }, skipped_lines })
-                }
-                Became::LeftOut(why) => Became::LeftOut(why),
-            };
-            (Place::of(&transcript, &became), became)
-        };
+        let row = |Outcome { transcript, became }| (Place::of(&transcript, &became), became);
         Ok(Part { study: self.record.clone(), rows: outcomes.of.into_iter().map(row).collect() })
     }
 
@@ -148,16 +135,7 @@ impl Loaded {
         if let Some(what) = difference(&part.study, &self.record) {
             return Err(PartError::OtherFiles(what));
         }
-        let outcome = |(Place { transcript, .. }, became): (Place, Became<Replayed>)| {
-            let became = match became {
-                Became::Done(Done { result: Replayed { hash, result }, skipped_lines }) => {
-                    let result = Checkpoint { transcript: transcript.clone(), hash, round: ONE_ROUND.to_owned(), result };
-                    Became::Done(Done { result, skipped_lines })
-                }
-                Became::LeftOut(why) => Became::LeftOut(why),
-            };
-            Outcome { transcript, became }
-        };
+        let outcome = |(Place { transcript, .. }, became)| Outcome { transcript, became };
         let outcomes = Outcomes { of: part.rows.into_iter().map(outcome).collect(), is_stopped: false };
         Ok(Processed::new(outcomes))
     }
@@ -171,11 +149,6 @@ impl Place {
 }
 
 impl Part {
-    /// The study of which it is a part.
-    pub fn study(&self) -> &StudyRecord {
-        &self.study
-    }
-
     /// Returns the description of the study, to load it again.
     ///
     /// # Errors
@@ -209,7 +182,7 @@ impl Part {
         Ok(merged)
     }
 
-    fn add(&mut self, place: Place, became: Became<Replayed>) -> Result<(), PartError> {
+    fn add(&mut self, place: Place, became: Row) -> Result<(), PartError> {
         // A file that one machine does not have may be on another.
         let other = Place { is_found: !place.is_found, ..place.clone() };
         if place.is_found {
@@ -277,10 +250,11 @@ impl Part {
         if header.program != Program::this() {
             return Err(PartError::OtherProgram(header.program));
         }
-        let rows: BTreeMap<Place, Became<Replayed>> = lines
+        let rows: BTreeMap<Place, Row> = lines
             .map(|(nth, line)| {
                 let line = line.map_err(PartError::Unreadable)?;
-                let row: Outcome<Replayed> = serde_json::from_str(&line).map_err(|why| PartError::Row { line: nth + 1, why })?;
+                let row: Outcome<Checkpoint<TranscriptResult>> =
+                    serde_json::from_str(&line).map_err(|why| PartError::Row { line: nth + 1, why })?;
                 Ok((Place::of(&row.transcript, &row.became), row.became))
             })
             .collect::<Result<_, PartError>>()?;
@@ -292,7 +266,7 @@ impl Part {
 }
 
 /// What is taken of two rows of one transcript: a result before a reason, and else the text that comes first.
-fn rank(became: &Became<Replayed>) -> (bool, String) {
+fn rank(became: &Row) -> (bool, String) {
     (matches!(became, Became::LeftOut(_)), json(became))
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::corpus::Source;
 use super::spec::difference;
@@ -98,10 +98,13 @@ pub fn policies_hash(policies: &[Policy]) -> String {
 }
 
 /// The result of a processed transcript, with what identifies the transcript.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint<P> {
     pub transcript: String,
     pub(super) hash: String,
-    pub(super) round: String,
+    /// As in [`SavedTranscript`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    round: String,
     pub result: P,
 }
 
