@@ -16,7 +16,7 @@ pub struct Kinship {
     format: String,
     /// Id of the conversation, or of its session.
     id: Option<String>,
-    /// Id of the parent, whose agent started it, or of which it is a copy that went on.
+    /// Id of the parent: its agent started this conversation, or this one went on from a copy of it.
     parent: Option<String>,
     /// Name of the folder of a sub-agent whose record names no parent: Gemini CLI names it after the parent.
     folder: Option<String>,

@@ -50,7 +50,7 @@ pub fn parts(kind: FactKind, text: &str) -> Vec<Part<'_>> {
         FactKind::Path => {
             let (above, name) = text.rsplit_once('/').unwrap_or_default();
             let folder = above.rsplit('/').next().unwrap_or_default();
-            // Words of a language stand in any text.
+            // Any text has plain words.
             let is_plain = bytes::classes_of(name) & !LETTER == 0 && !name.contains(|c: char| c.is_ascii_uppercase());
             if is_plain { Vec::new() } else { vec![Part::Folder(folder), Part::Name { folder, name }] }
         }

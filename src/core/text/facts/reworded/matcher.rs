@@ -31,7 +31,11 @@ enum Gap {
 
 /// Returns the number of words in a name.
 pub fn words_of(name: &str) -> usize {
-    1 + Matcher::words(name).bytes.iter().filter(|(_, gap)| *gap != Gap::None).count()
+    count_words(&Matcher::words(name).bytes)
+}
+
+fn count_words(bytes: &[(u8, Gap)]) -> usize {
+    1 + bytes.iter().filter(|(_, gap)| *gap != Gap::None).count()
 }
 
 /// Whether a text has the words of an identifier.
@@ -85,8 +89,8 @@ impl Matcher {
             bytes.push((byte.to_ascii_lowercase(), if bytes.is_empty() { Gap::None } else { gap_here }));
             gap = Gap::None;
         }
-        let words = 1 + bytes.iter().filter(|(_, gap)| *gap != Gap::None).count();
-        Self { bytes, signs: Signs::OfNames { spaces: words >= 3 } }
+        let spaces = count_words(&bytes) >= 3;
+        Self { bytes, signs: Signs::OfNames { spaces } }
     }
 
     /// Looks for a quotation or a line.

@@ -59,7 +59,7 @@ fn a_text_says_a_fact_in_other_words() {
 #[test]
 fn a_text_without_all_of_a_fact_does_not_say_it() {
     for (kind, fact, texts) in [
-        // Two words of a language stand beside each other by chance, and a word goes on.
+        // Any text may have two plain words in a row, and a longer word is another one.
         (
             Identifier,
             "max_idle",
