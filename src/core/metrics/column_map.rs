@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{MapAccess, Visitor};
@@ -13,7 +14,11 @@ use crate::metrics::column::ColumnId;
 /// Map from column ids that keeps the order of insertion. A lookup scans the few dozen ids; if two entries have one id, the
 /// first counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ColumnMap<T>(Vec<(ColumnId, T)>);
+pub struct ColumnMap<T> {
+    /// The ids of the values, in their order. Large studies keep hundreds of thousands of maps, so maps with the same ids share them.
+    ids: Arc<Vec<ColumnId>>,
+    values: Vec<T>,
+}
 
 /// Values of one row: `None` (null in JSON) if the metric does not apply.
 pub type Values = ColumnMap<Option<f64>>;
@@ -24,33 +29,72 @@ pub type Intervals = ColumnMap<[f64; 2]>;
 impl<T> ColumnMap<T> {
     /// Returns the entry of this column.
     pub fn entry(&self, id: &str) -> Option<&T> {
-        self.0.iter().find(|(known, _)| known == id).map(|(_, value)| value)
+        self.values.get(self.place(id)?)
     }
 
     /// Adds an entry, or replaces the existing entry of this column.
     pub fn set(&mut self, id: impl Into<ColumnId>, value: T) {
         let id = id.into();
-        match self.0.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((id, value)),
+        match self.place(&id) {
+            Some(place) => self.values[place] = value,
+            None => {
+                Arc::make_mut(&mut self.ids).push(id);
+                self.values.push(value);
+            }
         }
     }
 
     /// Returns whether it has no entry.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
     /// Returns the ids that have an entry, in order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(id, _)| id.as_ref())
+        self.ids.iter().map(AsRef::as_ref)
     }
 
     /// Sorts the entries by the position that `place` returns for an id, and keeps one entry per id.
-    pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize) {
-        self.0.sort_by_key(|(id, _)| place(id));
-        self.0.dedup_by(|second, first| second.0 == first.0);
+    pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize)
+    where
+        T: Copy,
+    {
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        order.sort_by_key(|at| place(&self.ids[*at]));
+        order.dedup_by(|second, first| self.ids[*second] == self.ids[*first]);
+        *self = order.into_iter().map(|at| (self.ids[at].clone(), self.values[at])).collect();
     }
+
+    /// Takes the ids from one of the known lists if they are the same; else they become known.
+    pub fn share_ids(&mut self, known: &mut KnownIds) {
+        match known.0.iter().find(|known| **known == self.ids) {
+            Some(known) => self.ids = known.clone(),
+            None => known.0.push(self.ids.clone()),
+        }
+    }
+
+    /// Returns whether both have one list of ids in memory.
+    #[cfg(test)]
+    pub fn shares_ids_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.ids, &other.ids)
+    }
+
+    fn place(&self, id: &str) -> Option<usize> {
+        self.ids.iter().position(|known| is_same(known, id))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&ColumnId, &T)> {
+        self.ids.iter().zip(&self.values)
+    }
+}
+
+/// Lists of ids that maps share: those of a policy, and those of a bound.
+#[derive(Debug, Default)]
+pub struct KnownIds(Vec<Arc<Vec<ColumnId>>>);
+
+/// Ids are nearly always the same static text, so their addresses are compared first.
+fn is_same(known: &str, id: &str) -> bool {
+    (known.as_ptr() == id.as_ptr() && known.len() == id.len()) || known == id
 }
 
 impl Values {
@@ -62,39 +106,36 @@ impl Values {
     /// Like [`Self::get`], but looks first at the place where another map had the column, and stores the place where this one has it.
     /// Most maps of a study have the same columns in the same order.
     pub fn get_near(&self, id: &str, place: &mut usize) -> Option<f64> {
-        // Ids are nearly always the same static text, so its address is compared first.
-        let is_same = |known: &str| (known.as_ptr() == id.as_ptr() && known.len() == id.len()) || known == id;
-        if !self.0.get(*place).is_some_and(|(known, _)| is_same(known)) {
-            *place = self.0.iter().position(|(known, _)| known == id)?;
+        if !self.ids.get(*place).is_some_and(|known| is_same(known, id)) {
+            *place = self.place(id)?;
         }
-        self.0[*place].1
+        self.values[*place]
     }
 }
 
 impl<T> Default for ColumnMap<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { ids: Arc::default(), values: Vec::new() }
     }
 }
 
 impl<I: Into<ColumnId>, T> FromIterator<(I, T)> for ColumnMap<T> {
     fn from_iter<E: IntoIterator<Item = (I, T)>>(entries: E) -> Self {
-        let mut entries: Vec<(ColumnId, T)> = entries.into_iter().map(|(id, value)| (id.into(), value)).collect();
-        // Large studies keep hundreds of thousands of these maps.
-        entries.shrink_to_fit();
-        Self(entries)
+        let (ids, mut values): (Vec<ColumnId>, Vec<T>) = entries.into_iter().map(|(id, value)| (id.into(), value)).unzip();
+        values.shrink_to_fit();
+        Self { ids: Arc::new(ids), values }
     }
 }
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(id, value)| (id, value.map(JsonNumber))))
+        serializer.collect_map(self.entries().map(|(id, value)| (id, value.map(JsonNumber))))
     }
 }
 
 impl Serialize for Intervals {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(id, ends)| (id, ends.map(JsonNumber))))
+        serializer.collect_map(self.entries().map(|(id, ends)| (id, ends.map(JsonNumber))))
     }
 }
 
@@ -129,11 +170,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ColumnMap<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((id, value)) = map.next_entry::<String, T>()? {
-                    entries.push((id.into(), value));
-                }
-                Ok(ColumnMap(entries))
+                let entries = std::iter::from_fn(|| map.next_entry::<String, T>().transpose());
+                entries.collect()
             }
         }
 

@@ -98,10 +98,7 @@ impl Families {
 
     /// Gives rows the sessions with which they count.
     pub fn group(&self, rows: &mut [Row]) {
-        for row in &mut *rows {
-            recording::move_to(&mut row.recording, self);
-        }
-        recording::share(rows);
+        rows.iter_mut().for_each(|row| recording::move_to(&mut row.recording, self));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::{Results, VERSION, recording};
+use super::{Results, Sharing, VERSION};
 use crate::transcript::format::jsonl::replace_lone_surrogates;
 
 /// The first version of the saved form. Its names are aliases of today's, and it says nothing about the program or the recordings.
@@ -50,8 +50,8 @@ impl Results {
         }
         let mut results: Self = serde_json::from_str(&text).map_err(json_error)?;
         results.version = VERSION;
-        recording::share(&mut results.rows);
         results.sort_values()?;
+        Sharing::default().add(&mut results.rows);
         Ok(results)
     }
 

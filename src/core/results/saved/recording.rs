@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Families, Row, Session};
+use super::{Families, Session};
 use crate::tokens::calibration::main_model;
 use crate::transcript::conversation::Conversation;
 
@@ -49,15 +49,6 @@ pub fn move_to(recording: &mut Arc<Recording>, families: &Families) {
     if head != recording.session {
         let session = head.to_owned();
         Arc::make_mut(recording).session = session;
-    }
-}
-
-/// Lets consecutive rows with the same recording share one: rows are read one by one.
-pub(super) fn share(rows: &mut [Row]) {
-    for at in 1..rows.len() {
-        if rows[at].recording == rows[at - 1].recording {
-            rows[at].recording = rows[at - 1].recording.clone();
-        }
     }
 }
 
