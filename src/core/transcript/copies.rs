@@ -1,6 +1,6 @@
 //! Finds transcripts that are in another transcript too: resumed, forked, copied, or converted to another format.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -51,18 +51,20 @@ fn hash(parts: &[&[u8]]) -> u64 {
 /// Returns, for each transcript, the index of another one that has its calls; `None` for originals. Of two equal transcripts the
 /// first is the original, else the longer one.
 pub fn originals(transcripts: &[&[u64]]) -> Vec<Option<usize>> {
-    let sets: Vec<BTreeSet<u64>> = transcripts.iter().map(|calls| calls.iter().copied().collect()).collect();
+    let sets: Vec<Vec<u64>> = transcripts.iter().map(|calls| sorted(calls.to_vec())).collect();
     // Equal transcripts are found at once: each of a thousand would have a thousand holders.
-    let mut first_of: HashMap<&BTreeSet<u64>, usize> = HashMap::new();
+    let mut first_of: HashMap<&[u64], usize> = HashMap::new();
     let firsts: Vec<usize> = sets.iter().enumerate().map(|(index, calls)| *first_of.entry(calls).or_insert(index)).collect();
-    let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (index, calls) in sets.iter().enumerate().filter(|(index, _)| firsts[*index] == *index) {
-        calls.iter().for_each(|call| holders.entry(*call).or_default().push(index));
-    }
+    let distinct = sets.iter().enumerate().filter(|(index, _)| firsts[*index] == *index);
+    let holders = sorted(distinct.flat_map(|(index, calls)| calls.iter().map(move |call| (*call, index))).collect());
+    let holders_of = |call: u64| {
+        let begin = holders.partition_point(|(held, _)| *held < call);
+        holders[begin..].iter().take_while(move |(held, _)| *held == call).map(|(_, index)| *index)
+    };
     let longer = |index: usize| {
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
-        for holder in sets[index].iter().flat_map(|call| &holders[call]) {
-            *shared.entry(*holder).or_default() += 1;
+        for holder in sets[index].iter().flat_map(|call| holders_of(*call)) {
+            *shared.entry(holder).or_default() += 1;
         }
         let size = sets[index].len();
         let is_original = |other: usize| (sets[other].len(), index) > (size, other);
@@ -76,6 +78,13 @@ pub fn originals(transcripts: &[&[u64]]) -> Vec<Option<usize>> {
         longer => longer,
     };
     firsts.iter().enumerate().map(original).collect()
+}
+
+/// Returns a set as a sorted list, which takes less memory than a tree.
+fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 #[cfg(test)]
