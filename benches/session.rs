@@ -10,7 +10,7 @@ const SEED: u64 = 1;
 
 /// Returns a conversation of about this many messages.
 pub fn conversation(messages: usize) -> Conversation {
-    let bytes = claude_code::write(&Trace::new(SEED, messages));
+    let bytes = claude_code::write(&Trace::new(SEED, messages), 0);
     let format = format::by_name("claude-code").expect("a known format");
     let mut reading = (format.read)(bytes.as_bytes(), &ReadOptions::default());
     assert!(reading.notes.is_empty(), "the trace is not what Claude Code writes: {:?}", reading.notes.first());

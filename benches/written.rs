@@ -16,7 +16,7 @@ pub struct Writer {
 }
 
 pub const WRITERS: &[Writer] = &[
-    Writer { name: "claude-code", format: "claude-code", write: claude_code::write },
+    Writer { name: "claude-code", format: "claude-code", write: |trace| claude_code::write(trace, 0) },
     Writer { name: "codex", format: "codex", write: codex::write },
     Writer { name: "openai-chat", format: "openai-chat", write: openai_chat::write },
     Writer { name: "messages-blocks", format: "messages", write: messages::blocks },

@@ -14,8 +14,9 @@ const BEGIN: i64 = 1_772_323_200;
 /// Seconds from one line to the next.
 const STEP: i64 = 7;
 
-pub fn write(trace: &Trace) -> String {
-    let mut session = Session::default();
+/// Writes the session with this number, which is in its ids.
+pub fn write(trace: &Trace, number: usize) -> String {
+    let mut session = Session { number, ..Session::default() };
     for (index, response) in trace.responses.iter().enumerate() {
         if let Some(request) = &response.request {
             session.request(request);
@@ -27,6 +28,7 @@ pub fn write(trace: &Trace) -> String {
 
 #[derive(Default)]
 struct Session {
+    number: usize,
     lines: String,
     records: usize,
     /// Characters of the current context.
@@ -37,11 +39,11 @@ impl Session {
     /// Writes a record with these fields and those that all records have.
     fn record(&mut self, mut fields: Value) {
         let time = BEGIN + STEP * self.records as i64;
-        let parent = if fields["type"] == "system" { None } else { self.records.checked_sub(1).map(uuid) };
-        fields["uuid"] = uuid(self.records).into();
+        let parent = if fields["type"] == "system" { None } else { self.records.checked_sub(1).map(|record| self.uuid(record)) };
+        fields["uuid"] = self.uuid(self.records).into();
         fields["parentUuid"] = parent.into();
         fields["isSidechain"] = false.into();
-        fields["sessionId"] = uuid(usize::MAX).into();
+        fields["sessionId"] = self.uuid(usize::MAX).into();
         fields["timestamp"] = jiff::Timestamp::from_second(time).unwrap_or_default().to_string().into();
         fields["cwd"] = "/home/dev/project".into();
         fields["version"] = "2.1.30".into();
@@ -60,7 +62,7 @@ impl Session {
 
     fn compact(&mut self) {
         let metadata = json!({"trigger": "auto", "preTokens": OVERHEAD + self.context / 4});
-        let last = uuid(self.records - 1);
+        let last = self.uuid(self.records - 1);
         self.record(json!({
             "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted",
             "logicalParentUuid": last, "compactMetadata": metadata,
@@ -108,8 +110,8 @@ impl Session {
             "message": {"role": "user", "content": [{"tool_use_id": call.id, "type": "tool_result", "content": call.result}]},
         }));
     }
-}
 
-fn uuid(record: usize) -> String {
-    format!("{record:08x}-5e55-4000-8000-{record:012x}")
+    fn uuid(&self, record: usize) -> String {
+        format!("{:08x}-5e55-4000-8000-{record:012x}", self.number)
+    }
 }

@@ -19,13 +19,13 @@ use super::ReplayOutcomes;
 use super::corpus::{Became, Outcome, Outcomes, Processed, RunError, Unread};
 use super::resume::Checkpoint;
 use super::spec::{Files, Loaded, ModelRequest, ProgramRequest, ResourceError, Resources, StudySpec, difference};
-use super::study::TranscriptResult;
+use super::study::{Spill, TranscriptResult};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::summarizer::{Extract, Summarizer};
 use crate::results::saved::{Program, StudyRecord};
 
 /// The version of the form in which parts are written.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The first bytes of gzip (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -76,6 +76,8 @@ pub enum PartError {
     NoPart,
     #[error("cannot be read: {0}")]
     Unreadable(io::Error),
+    #[error("the results of many transcripts wait in a temporary file, which cannot be written: {0} (TMPDIR names its folder)")]
+    NoSpill(io::Error),
     #[error("a part of version {0}; this program reads version {VERSION}")]
     OtherVersion(u32),
     #[error("it was written by {} {}, which may count otherwise than this program, {} {}", .0.name, .0.version, Program::this().name, Program::this().version)]
@@ -217,30 +219,39 @@ impl Part {
         [json(&header)].into_iter().chain(self.rows.iter().map(row))
     }
 
-    /// Returns its written form, compressed by gzip.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut to = GzEncoder::new(Vec::new(), Compression::default());
-        for line in self.lines() {
-            writeln!(to, "{line}").expect("memory can be written to");
-        }
-        to.finish().expect("memory can be written to")
+    /// Writes its written form, compressed by gzip.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be written.
+    pub fn write(&self, to: impl Write) -> io::Result<()> {
+        let mut to = GzEncoder::new(to, Compression::default());
+        self.lines().try_for_each(|line| writeln!(to, "{line}"))?;
+        to.finish().map(drop)
     }
 
-    /// Reads its written form, compressed or not.
+    /// Returns its written form, compressed by gzip.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes).expect("memory can be written to");
+        bytes
+    }
+
+    /// Reads its written form, compressed or not. The results of many transcripts wait in a file.
     ///
     /// # Errors
     ///
     /// Fails unless it is a whole part of this version of the program.
-    pub fn read(from: impl Read) -> Result<Self, PartError> {
+    pub fn read(from: impl Read, spill: &Spill) -> Result<Self, PartError> {
         let mut from = BufReader::new(from);
         if from.fill_buf().map_err(PartError::Unreadable)?.starts_with(&GZIP) {
-            Self::from_lines(BufReader::new(MultiGzDecoder::new(from)))
+            Self::from_lines(BufReader::new(MultiGzDecoder::new(from)), spill)
         } else {
-            Self::from_lines(from)
+            Self::from_lines(from, spill)
         }
     }
 
-    fn from_lines(from: impl BufRead) -> Result<Self, PartError> {
+    fn from_lines(from: impl BufRead, spill: &Spill) -> Result<Self, PartError> {
         let mut lines = from.lines().enumerate();
         let (_, first) = lines.next().ok_or(PartError::NoPart)?;
         let header: Header = serde_json::from_str(&first.map_err(PartError::Unreadable)?).map_err(|_| PartError::NoPart)?;
@@ -253,8 +264,11 @@ impl Part {
         let rows: BTreeMap<Place, Row> = lines
             .map(|(nth, line)| {
                 let line = line.map_err(PartError::Unreadable)?;
-                let row: Outcome<Checkpoint<TranscriptResult>> =
+                let mut row: Outcome<Checkpoint<TranscriptResult>> =
                     serde_json::from_str(&line).map_err(|why| PartError::Row { line: nth + 1, why })?;
+                if let Became::Done(done) = &mut row.became {
+                    done.result.result.spill(spill).map_err(PartError::NoSpill)?;
+                }
                 Ok((Place::of(&row.transcript, &row.became), row.became))
             })
             .collect::<Result<_, PartError>>()?;

@@ -1,10 +1,12 @@
 //! Runs a study from its description: the shortest way from transcripts to results.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::Error;
 use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
 use super::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
-use super::study::{Observers, TranscriptResult};
+use super::study::{Observers, Spill, TranscriptResult};
 use crate::results::saved::Results;
 use crate::transcript::format::Reading;
 
@@ -63,8 +65,17 @@ impl Loaded {
 
     /// Replays a corpus, for [`Loaded::part`]. Takes over the finished transcripts of an earlier run.
     pub fn outcomes(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, resumed: Option<&Resumed>) -> ReplayOutcomes {
-        let saved = |source: Source| resumed?.checkpoint(source, ONE_ROUND);
-        corpus::outcomes(corpus, monitor, saved, |source, reading| self.checkpoint(source, reading, None))
+        let (spill, is_full) = (Spill::default(), AtomicBool::new(false));
+        let held = |mut done: Checkpoint<TranscriptResult>| {
+            if let Err(error) = done.result.spill(&spill)
+                && !is_full.swap(true, Ordering::Relaxed)
+            {
+                monitor.note(&format!("results stay in memory, because the temporary file for them cannot be written: {error}"));
+            }
+            done
+        };
+        let saved = |source: Source| resumed?.checkpoint(source, ONE_ROUND).map(held);
+        corpus::outcomes(corpus, monitor, saved, |source, reading| held(self.checkpoint(source, reading, None)))
     }
 
     fn checkpoint(

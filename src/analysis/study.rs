@@ -3,9 +3,11 @@
 //! Sizes are computed once for all policies of a conversation. Results are ordered by the names of the transcripts, whatever thread
 //! computed them, and contain nothing about the machine.
 
+mod combine;
 mod compare;
 mod costs;
 mod counter;
+mod held;
 mod layers;
 mod partial_totals;
 mod policy_totals;
@@ -40,17 +42,20 @@ use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
 pub use crate::engine::policy::KEEP_ALL;
+pub use combine::NO_CALL;
 pub use compare::unanswered_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
+pub use held::Spill;
 pub(in crate::analysis) use layers::LayerWork;
 pub use partial_totals::PartialTotals;
 pub use prepared::Prepared;
 pub use summarizer_variants::{NamedSummarizer, expand_variants};
-pub use transcript_result::{NO_CALL, TranscriptResult};
+pub use transcript_result::TranscriptResult;
 pub use window::{DEFAULT_WINDOW, KnownWindow};
 
 use compare::{BaselineComparison, ComparedReplay};
 use retention::ChanceSample;
+use transcript_result::Details;
 use unknown_models::UnknownFact;
 
 /// Default for the largest accepted error of the cost check, as a share of the bill.
@@ -148,11 +153,11 @@ impl Study {
 
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> TranscriptResult {
-        let mut result = TranscriptResult::new(name, reading);
+        let (mut samples, mut details, mut unanswered) = (Vec::new(), Details::new(name, reading), None);
         let counters: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.resolve(conversation)).collect();
         for (conversation, counter) in reading.conversations.iter().zip(&counters) {
             let prepared = Prepared::new(self, conversation, counter);
-            result.calibrations.extend(counter.row(name, conversation));
+            details.calibrations.extend(counter.row(name, conversation));
             // All policies are compared with the baseline and become rows one by one, so that few journals are held in
             // memory.
             let baseline = self.replay_with_bounds(&prepared, &self.baseline, &mut NoObserver);
@@ -178,20 +183,20 @@ impl Study {
                     self.policies.iter().map(compare).collect()
                 }
             };
-            result.add(&comparison, compared);
-            result.checks.extend(prepared.costs.row(name, &conversation.name));
-            result.notes.extend(prepared.costs.refusal(name, conversation));
-            result.unknown.extend(prepared.costs.unknown_models().iter().map(|model| (UnknownFact::Price, model.clone())));
-            result.unknown.extend(prepared.costs.unpriced().map(|what| (UnknownFact::Service, what)));
-            result.unknown.extend(counter.uncalibrated().map(|model| (UnknownFact::Tokenizer, model.to_owned())));
-            result.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
+            unanswered = unanswered.or(details.add(&comparison, compared));
+            details.checks.extend(prepared.costs.row(name, &conversation.name));
+            details.notes.extend(prepared.costs.refusal(name, conversation));
+            details.unknown.extend(prepared.costs.unknown_models().iter().map(|model| (UnknownFact::Price, model.clone())));
+            details.unknown.extend(prepared.costs.unpriced().map(|what| (UnknownFact::Service, what)));
+            details.unknown.extend(counter.uncalibrated().map(|model| (UnknownFact::Tokenizer, model.to_owned())));
+            samples.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
         }
-        result
+        TranscriptResult { unanswered, ..TranscriptResult::new(name, reading, samples, details) }
     }
 
     /// Combines the results of the transcripts, ordered by name, and computes confidence intervals of the totals.
     pub fn results(&self, transcripts: Vec<TranscriptResult>) -> Results {
-        let mut results = transcript_result::results(self, transcripts);
+        let mut results = combine::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
         let compared: Vec<&str> = names.filter(|name| !Role::of(name).is_bound()).collect();
         infer(&mut results, &self.baseline.name, &compared, self.seed);

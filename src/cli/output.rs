@@ -46,6 +46,19 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
     }
 }
 
+/// Writes to a file what `content` writes, which need not fit in memory.
+///
+/// # Errors
+///
+/// Fails like [`write`](fn@write).
+pub fn write_by(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+    let mut draft = Draft::begin(path)?;
+    content(&mut draft.to).map_err(|error| OutputError::Unwritable(path.to_owned(), error))?;
+    draft.finish()?;
+    say_written(path, fs::metadata(path).map_or(0, |metadata| metadata.len()) as usize);
+    Ok(())
+}
+
 /// Writes all bytes to a new file.
 ///
 /// # Errors

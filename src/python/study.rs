@@ -21,6 +21,7 @@ use crate::analysis::corpus::{Analysed, FileCorpus, Processed, Source, for_each}
 use crate::analysis::missed::missed_requests;
 use crate::analysis::part::{Part, PartError, Unasked};
 use crate::analysis::spec::{Files, Loaded, StudySpec};
+use crate::analysis::study::Spill;
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, measure};
 use crate::transcript::format::Reading;
 
@@ -96,7 +97,8 @@ pub fn finish(py: Python, parts: Vec<PyBackedBytes>) -> PyResult<(StudyResults, 
 }
 
 fn merged(parts: &[PyBackedBytes]) -> Result<Part, PartError> {
-    Part::merge(parts.iter().map(|bytes| Part::read(&**bytes)).collect::<Result<Vec<Part>, PartError>>()?)
+    let spill = Spill::default();
+    Part::merge(parts.iter().map(|bytes| Part::read(&**bytes, &spill)).collect::<Result<Vec<Part>, PartError>>()?)
 }
 
 /// What a replay gives, before it is summed up.

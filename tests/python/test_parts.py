@@ -1,7 +1,10 @@
 """Parts of a study merge into the whole study, to the byte."""
 
+import io
 import itertools
+import json
 import pickle
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,26 @@ def test_files_and_bytes_are_parts_as_well(whole, tmp_path):
         part.save(tmp_path / str(index))
         parts.append(tmp_path / str(index))
     assert finished(parts) == whole
+
+
+def test_the_files_of_a_tar_are_those_of_the_folder(whole):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for file in FILES:
+            tar.add(file)
+    packed.seek(0)
+    with tarfile.open(fileobj=packed) as tar:
+        files = [(entry.name, tar.extractfile(entry).read()) for entry in tar if entry.isfile()]
+    assert finished([recompact.replay_bytes(files, POLICIES, part=True)]) == whole
+
+
+def test_a_column_of_messages_is_a_session_a_row():
+    rows = [task["traj"] for task in json.loads(Path(FILES[1]).read_text())]
+    results = recompact.replay_bytes([(f"{n}.json", json.dumps(row).encode()) for n, row in enumerate(rows)], POLICIES)
+    listed = recompact.replay(FILES[1], POLICIES)
+    for policy in ["keep-all", *POLICIES]:
+        assert results.total(policy, "tokens.sent") == listed.total(policy, "tokens.sent")
+    assert len({row["session"] for row in results.rows}) == len(rows)
 
 
 def test_a_function_is_not_called_to_finish():

@@ -230,12 +230,13 @@ pub fn costliest_breaks(
         break_even: broken.break_even,
         followed: broken.followed as u64,
     };
-    costliest(most, cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect())
+    let mut rows = cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect();
+    keep_costliest(most, &mut rows);
+    rows
 }
 
 /// Keeps the costliest of many.
-pub fn costliest(most: usize, mut breaks: Vec<CostlyInvalidation>) -> Vec<CostlyInvalidation> {
+pub fn keep_costliest(most: usize, breaks: &mut Vec<CostlyInvalidation>) {
     breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
     breaks.truncate(most);
-    breaks
 }

@@ -7,6 +7,7 @@ use crate::results::saved::{CostlyInvalidation, MissRow};
 
 use super::costs::LayerBreaks;
 use super::layers::LayerWork;
+use super::{Study, costs, retention};
 
 /// Totals of one policy over the conversations of a transcript, or of all transcripts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,5 +26,11 @@ impl PolicyTotals {
         self.misses.extend(other.misses);
         self.breaks.add(other.breaks);
         self.costliest_breaks.extend(other.costliest_breaks);
+    }
+
+    /// Keeps of the misses and the invalidations only those that the study lists.
+    pub fn keep_worst(&mut self, study: &Study) {
+        retention::keep_worst(study.misses, &mut self.misses);
+        costs::keep_costliest(study.breaks, &mut self.costliest_breaks);
     }
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::io;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,6 +21,7 @@ use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
 
 use super::Prepared;
+use super::held::{Held, Spill};
 
 /// Maximum number of other sessions for the placebo. Their median counts, because one of them may be a copy of the same
 /// session.
@@ -160,10 +163,9 @@ fn miss_row(
 }
 
 /// Keeps the heaviest misses of many.
-pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
+pub fn keep_worst(most: usize, misses: &mut Vec<MissRow>) {
     misses.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     misses.truncate(most);
-    misses
 }
 
 /// Returns the rows of a row's bounds; they have values only for tokens and hits.
@@ -186,42 +188,62 @@ pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, name: &str) ->
 }
 
 /// A conversation of a study, for the comparison with the others by chance.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ChanceSample {
-    transcript: String,
     conversation: String,
     /// Name of its session.
     session: String,
-    placebo: Placebo,
+    placebo: Held<Placebo>,
 }
 
 impl ChanceSample {
     pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
         let session = Session::new(transcript, conversation).to_string();
-        Self { transcript: transcript.to_owned(), conversation: conversation.to_owned(), session, placebo }
+        Self { conversation: conversation.to_owned(), session, placebo: Held::Here(placebo) }
     }
 
     /// Gives it the session with which it counts.
     pub fn move_to(&mut self, families: &Families) {
-        self.session = families.head(&self.session).to_owned();
+        let head = families.head(&self.session);
+        if head != self.session {
+            self.session = head.to_owned();
+        }
+    }
+
+    /// Moves the facts to a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
+    pub fn spill(&mut self, to: &Spill) -> io::Result<()> {
+        self.placebo.spill(to)
     }
 }
 
-/// Fills in the column `kept.chance`: looks up each conversation's uses in whole other sessions, evenly spaced over all of them.
-pub fn fill_in_chance(rows: &mut [Row], compared: &[ChanceSample]) {
+/// Returns the values of the column `kept.chance`: looks up each conversation's uses in whole other sessions, evenly spaced over all of
+/// them, and takes the median.
+pub fn chances(compared: &[&ChanceSample]) -> Vec<Option<f64>> {
     let mut own: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, sample) in compared.iter().enumerate() {
         own.entry(&sample.session).or_default().push(index);
     }
-    let mut rows = rows.iter_mut().peekable();
-    for (index, sample) in compared.iter().enumerate() {
+    let chance = |(index, sample): (usize, &&ChanceSample)| {
+        let placebo = sample.placebo.value();
         let others = other_sessions(index, &own[sample.session.as_str()], compared.len());
-        let mut shares: Vec<f64> = others.filter_map(|other| sample.placebo.chance(&compared[other].placebo)).collect();
+        let mut shares: Vec<f64> = others.filter_map(|other| placebo.chance(&compared[other].placebo.value())).collect();
         shares.sort_by(f64::total_cmp);
-        let median = shares.get(shares.len() / 2).copied();
-        while let Some(row) = rows.next_if(|row| row.transcript == sample.transcript && row.conversation == sample.conversation) {
+        shares.get(shares.len() / 2).copied()
+    };
+    compared.par_iter().enumerate().map(chance).collect()
+}
+
+/// Fills in the column `kept.chance` of one transcript's rows, which are in the order of its conversations.
+pub fn fill_in_chance<'a>(rows: &mut [Row], chances: impl Iterator<Item = (&'a ChanceSample, Option<f64>)>) {
+    let mut rows = rows.iter_mut().peekable();
+    for (sample, chance) in chances {
+        while let Some(row) = rows.next_if(|row| row.conversation == sample.conversation) {
             if row.bound_of.is_none() {
-                row.values.set(CHANCE, median);
+                row.values.set(CHANCE, chance);
             }
         }
     }

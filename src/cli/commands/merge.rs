@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::analysis::part::{Part, Unasked};
+use recompact::analysis::study::Spill;
 use recompact::results::saved::Results;
 use recompact::transcript::source::expand_patterns;
 
@@ -40,10 +41,11 @@ impl Merge {
         self.output.add_to(&mut uses);
         uses.write("--part", self.part.as_deref());
         uses.check()?;
-        let parts = self.parts.iter().map(read).collect::<Result<Vec<Part>, Failure>>()?;
+        let spill = Spill::default();
+        let parts = self.parts.iter().map(|path| read(path, &spill)).collect::<Result<Vec<Part>, Failure>>()?;
         let merged = Part::merge(parts)?;
         if let Some(file) = self.part.as_deref() {
-            return Ok(output::write(Some(file), &merged.to_bytes())?);
+            return Ok(output::write_by(file, |to| merged.write(to))?);
         }
         let spec = merged.spec()?;
         let loaded = spec.load(&Unasked)?;
@@ -61,8 +63,8 @@ impl Merge {
 }
 
 /// Reads a part.
-fn read(path: &PathBuf) -> Result<Part, Failure> {
+fn read(path: &PathBuf, spill: &Spill) -> Result<Part, Failure> {
     let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-    Part::read(file).map_err(|error| failed(error.to_string()))
+    Part::read(file, spill).map_err(|error| failed(error.to_string()))
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use recompact::analysis::corpus::{FileCorpus, NoMonitor, ReadSpec};
 use recompact::analysis::part::{Part, PartError};
 use recompact::analysis::spec::{Files, Loaded, StudySpec};
+use recompact::analysis::study::Spill;
 use serde_json::{Value, json};
 
 use crate::support::effort;
@@ -91,7 +92,7 @@ fn part(study: &Loaded, folder: &Path, files: &[PathBuf]) -> Part {
 
 /// What a machine writes and another one reads.
 fn sent(part: &Part) -> Part {
-    Part::read(part.to_bytes().as_slice()).expect("a part")
+    Part::read(part.to_bytes().as_slice(), &Spill::after(0)).expect("a part")
 }
 
 fn finished(study: &Loaded, part: Part) -> String {
@@ -167,18 +168,21 @@ fn what_is_no_part_of_the_study_is_refused() {
     let lines: Vec<String> = before.lines().collect();
     let [header, row] = &lines[..] else { panic!("a header and a row") };
     assert_eq!(
-        error(Part::read(format!("{header}\n").as_bytes())),
+        error(Part::read(format!("{header}\n").as_bytes(), &Spill::default())),
         "it has 0 of 1 rows: the file is cut off; replay its transcripts again"
     );
-    let cut = error(Part::read(format!("{header}\n{}", &row[..row.len() / 2]).as_bytes()));
+    let cut = error(Part::read(format!("{header}\n{}", &row[..row.len() / 2]).as_bytes(), &Spill::default()));
     assert!(cut.starts_with("line 2: not a row of a part: EOF"), "{cut}");
     for none in ["", "{}", "{\"version\": 2}\n", "not JSON"] {
-        assert!(error(Part::read(none.as_bytes())).starts_with("not a part: the first line has no"));
+        assert!(error(Part::read(none.as_bytes(), &Spill::default())).starts_with("not a part: the first line has no"));
     }
-    let newer = header.replacen("\"recompact_part\":1", "\"recompact_part\":7", 1);
-    assert_eq!(error(Part::read(newer.as_bytes())), "a part of version 7; this program reads version 1");
+    let newer = header.replacen("\"recompact_part\":2", "\"recompact_part\":7", 1);
+    assert_eq!(error(Part::read(newer.as_bytes(), &Spill::default())), "a part of version 7; this program reads version 2");
     let other = header.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1);
-    assert!(error(Part::read(other.as_bytes())).starts_with("it was written by recompact 0.0.1, which may count otherwise"));
+    assert!(
+        error(Part::read(other.as_bytes(), &Spill::default()))
+            .starts_with("it was written by recompact 0.0.1, which may count otherwise")
+    );
 
     let path = folder.path().join(&file);
     let text = fs::read_to_string(&path).expect("a transcript");

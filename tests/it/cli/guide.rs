@@ -240,7 +240,4 @@ fn the_guide_names_everything_there_is() {
     for name in names {
         assert!(all.contains(&format!("`{name}`")), "{name}");
     }
-    for report in REPORTS {
-        assert!(all.contains(&format!("-o {}", report.name)), "{}", report.name);
-    }
 }

@@ -117,7 +117,7 @@ fn resume_refuses_parts_that_were_changed() {
         let said = "was changed since it was saved, so the study cannot be continued";
         assert!(ran.code == 2 && ran.stderr.contains(said), "{} {}", ran.code, ran.stderr);
     };
-    refused(&|done| done[0]["part"]["rows"][0]["values"]["calls"] = 7_777.into());
+    refused(&|done| done[0]["part"]["details"]["rows"][0]["values"]["calls"] = 7_777.into());
     refused(&|done| {
         let (one, other) = (done[0]["part"].clone(), done[1]["part"].clone());
         (done[0]["part"], done[1]["part"]) = (other, one);
@@ -228,7 +228,7 @@ fn saved_groups_of_uses_are_read_by_their_names() {
     let resumed = |change: &dyn Fn(&mut Vec<Value>)| {
         let mut saved = saved.clone();
         for done in saved["unfinished"]["done"].as_array_mut().expect("parts") {
-            for policy in done["part"]["policies"].as_array_mut().expect("policies") {
+            for policy in done["part"]["details"]["policies"].as_array_mut().expect("policies") {
                 change(policy["retention"].as_array_mut().expect("groups"));
             }
             seal(done);
