@@ -143,6 +143,11 @@ impl Invocation {
         self.command == "demo"
     }
 
+    /// Whether it works on transcripts. Saved results and parts do not say where theirs are.
+    pub fn works_on_transcripts(&self) -> bool {
+        !matches!(self.command.as_str(), "report" | "merge")
+    }
+
     /// What writes a policy as the configuration of a harness; the preset of the harness needs no name.
     pub fn export_settings(&self, harness: &str, policy: &str) -> String {
         match (self.is_python(), harness == policy) {

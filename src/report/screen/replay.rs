@@ -115,8 +115,7 @@ fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
         steps.extend(calls("report.html"));
         return steps;
     }
-    // Saved results do not say where their transcripts are.
-    if invocation.command != "report" {
+    if invocation.works_on_transcripts() {
         steps.push(match preset {
             Some(first) => Step::new(invocation.other("sweep", &format!("-p {}", first.policy())), "which of its settings"),
             None => Step::new(invocation.other(&invocation.command, "-p all"), "every preset beside each other"),

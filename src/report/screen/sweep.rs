@@ -120,7 +120,7 @@ impl<'a> View<'a> {
             steps.extend(calls("sweep.html"));
             return steps;
         }
-        if invocation.command != "report" && self.recommended().is_some() && !self.sweep.keeps_unchanged() {
+        if invocation.works_on_transcripts() && self.recommended().is_some() && !self.sweep.keeps_unchanged() {
             steps.push(Step::new(invocation.again("--save policy.toml"), "writes the file of the policy"));
             steps.push(Step::new(invocation.other("replay", "-p policy.toml"), "the policy beside what you have"));
             steps.extend(self.export_step(invocation));

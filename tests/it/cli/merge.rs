@@ -45,6 +45,7 @@ fn parts_merge_into_what_one_machine_prints() {
     assert_eq!(run_in(at, ["merge", "both", "1.part", "-o", "json"], b"").stdout, whole);
     let screen = run_in(at, ["merge", "both"], b"");
     assert!(screen.code == 0 && screen.stdout.contains("lcc-s08"), "{}", screen.stderr);
+    assert!(!screen.stdout.contains("recompact sweep"), "no command reads parts as transcripts: {}", screen.stdout);
 }
 
 #[test]
