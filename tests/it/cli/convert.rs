@@ -34,7 +34,7 @@ fn a_trajectory_has_a_step_for_each_response() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!ran.stderr.contains("compaction"), "{}", ran.stderr);
     let trajectory: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    assert_eq!((&trajectory["schema_version"], &trajectory["agent"]["name"]), (&json!("ATIF-v1.7"), &json!("pi")));
+    assert_eq!((&trajectory["schema_version"], &trajectory["agent"]["name"]), (&json!("ATIF-v1.8"), &json!("pi")));
     let steps = trajectory["steps"].as_array().expect("steps");
     let ids: Vec<u64> = steps.iter().filter_map(|step| step["step_id"].as_u64()).collect();
     assert_eq!(ids, (1..=steps.len() as u64).collect::<Vec<_>>());
@@ -46,6 +46,17 @@ fn a_trajectory_has_a_step_for_each_response() {
     assert_eq!(agent.iter().map(calls).sum::<usize>(), 6);
     assert!(agent.iter().all(|step| step["metrics"]["prompt_tokens"].is_u64()));
     assert_eq!(trajectory["extra"]["recompact"]["compactions"].as_array().map(Vec::len), Some(1));
+}
+
+/// A sub-agent is a trajectory of its own, which names its parent where harbor's agents do.
+#[test]
+fn a_trajectory_of_a_sub_agent_names_its_parent() {
+    let ran = run(["convert", "claude-code/repair/subagents", "--to", "atif"]);
+    let trajectory: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let agent = &trajectory["agent"];
+    assert_eq!((&trajectory["session_id"], &agent["name"]), (&json!("afc7507"), &json!("claude-code")));
+    let parent = &trajectory["extra"]["recompact"]["identity"]["parent"];
+    assert!(parent.is_string() && agent["extra"]["parent_session_id"] == *parent, "{agent}");
 }
 
 #[test]

@@ -1,20 +1,21 @@
-//! A trajectory in ATIF 1.7, as harbor and its viewers read it: a step for each response with its calls and their results, and one for what
+//! A trajectory in ATIF 1.8, as harbor and its viewers read it: a step for each response with its calls and their results, and one for what
 //! people and the harness said.
 //!
 //! What ATIF has no place for is in `extra.recompact`, of the root and of the steps: which message a step is of, blocks that it cannot
-//! hold, recorded compactions. Our reader of the format uses it; other programs see the steps.
+//! hold, and what [`extra`] lists. Our reader of the format uses it; other programs see the steps. A sub-agent is a trajectory of its own,
+//! which names the session of its parent: a conversation does not know which call started which sub-agent.
+
+mod extra;
 
 use serde_json::{Map, Value, json};
 
 use super::{System, Target, calls, wires};
 use crate::text::surrogates::restore_escapes;
-use crate::transcript::conversation::{
-    Block, BlockId, BlockKind, Call, Conversation, Message, Origin, RecordedEdit, Role, Usage,
-};
-use crate::transcript::format::{atif_form as form, says_failed};
+use crate::transcript::conversation::{Block, BlockKind, Call, Conversation, Message, Origin, Role, Usage};
+use crate::transcript::format::atif_form as form;
 
 pub(super) const TARGET: Target =
-    Target { name: "atif", about: "an ATIF 1.7 trajectory; what ATIF has no place for is in `extra`", ending: "json", write };
+    Target { name: "atif", about: "an ATIF 1.8 trajectory; what ATIF has no place for is in `extra`", ending: "json", write };
 
 fn write(conversation: &Conversation, system: System) -> String {
     let mut steps = Vec::new();
@@ -32,52 +33,22 @@ fn write(conversation: &Conversation, system: System) -> String {
         step["step_id"] = (number + 1).into();
     }
     let identity = &conversation.identity;
-    let known = |name: &Option<String>| name.clone().unwrap_or_else(|| "unknown".to_owned());
-    let root = json!({
-        "schema_version": "ATIF-v1.7",
-        "session_id": identity.session.as_deref().unwrap_or(&conversation.name),
-        "agent": {"name": known(&identity.agent), "version": known(&identity.version)},
+    let known = |name: &Option<String>| name.clone().unwrap_or_else(|| form::UNKNOWN.to_owned());
+    let mut agent = json!({"name": known(&identity.agent), "version": known(&identity.version)});
+    if let Some(parent) = identity.parent.as_deref().filter(|_| identity.is_sub_agent()) {
+        agent["extra"] = json!({form::PARENT: parent});
+    }
+    let mut root = json!({
+        "schema_version": "ATIF-v1.8",
+        "session_id": identity.session,
+        "agent": agent,
         "steps": steps,
-        "extra": {form::OWN: root_extra(conversation)},
+        "extra": {form::OWN: extra::of(conversation)},
     });
+    if let (None, Some(fields)) = (&identity.session, root.as_object_mut()) {
+        fields.shift_remove("session_id");
+    }
     restore_escapes(serde_json::to_string_pretty(&root).expect("values with text keys")) + "\n"
-}
-
-/// Writes what is known of the conversation beside its messages.
-fn root_extra(conversation: &Conversation) -> Value {
-    let mut extra = Map::new();
-    extra.insert("thinking".to_owned(), json!(conversation.thinking));
-    extra.extend(conversation.window.map(|window| ("window".to_owned(), window.into())));
-    extra.extend(conversation.project.as_deref().map(|project| ("project".to_owned(), project.into())));
-    if !conversation.compactions.is_empty() {
-        extra.insert("compactions".to_owned(), compactions(conversation));
-    }
-    extra.into()
-}
-
-/// Writes the recorded compactions. A block that one of them kept is named by the numbers of its message and of its place in it.
-fn compactions(conversation: &Conversation) -> Value {
-    let mut places: Vec<Option<[usize; 2]>> = vec![None; conversation.blocks.len()];
-    for (at, message) in conversation.messages.iter().enumerate() {
-        message.blocks.iter().enumerate().for_each(|(place, block)| places[block.index()] = Some([at, place]));
-    }
-    let block =
-        |block: &BlockId| places[block.index()].map_or_else(|| conversation.block(*block).wire.clone(), |place| json!(place));
-    let message = |message: &Message| {
-        let blocks: Vec<Value> = message.blocks.iter().map(block).collect();
-        json!({"role": message.role.as_str(), "is_string": message.is_string_content, "blocks": blocks})
-    };
-    let written = conversation.compactions.iter().map(|compaction| {
-        let (what, edit): (&str, Vec<Value>) = match &compaction.edit {
-            RecordedEdit::Fold { into } => ("messages", into.iter().map(message).collect()),
-            RecordedEdit::Clear { pairs } => {
-                ("cleared", pairs.iter().map(|pair| conversation.pair(*pair).id.as_str().into()).collect())
-            }
-        };
-        json!({"before": compaction.message_index, "trigger": compaction.trigger, "tokens_before": compaction.tokens_before,
-            "tokens_after": compaction.tokens_after, what: edit})
-    });
-    written.collect()
 }
 
 /// Begins a step of a message, with the content that the step can hold.
@@ -115,14 +86,12 @@ fn response(conversation: &Conversation, at: usize, call: Option<&Call>) -> Valu
     if let Some(usage) = call.usage {
         step["metrics"] = metrics(usage);
     }
-    for (key, id) in [("message_id", &call.message_id), ("request_id", &call.request_id)] {
-        if let Some(id) = id {
-            step["extra"][form::OWN][key] = id.as_str().into();
-        }
-    }
+    let own = step["extra"][form::OWN].as_object_mut().expect("an object");
+    own.extend(extra::call(call));
     step
 }
 
+/// Writes usage. `extra` has the parts that ATIF does not name.
 fn metrics(usage: Usage) -> Value {
     let Usage { cache_read, cache_write_5m, cache_write_1h, output, reasoning, .. } = usage;
     let mut metrics = json!({"prompt_tokens": usage.request(), "completion_tokens": output, "cached_tokens": cache_read});
@@ -144,23 +113,12 @@ fn metrics(usage: Usage) -> Value {
 fn user(conversation: &Conversation, at: usize, steps: &mut Vec<Value>) {
     let message = &conversation.messages[at];
     let blocks: Vec<&Block> = message.blocks.iter().map(|block| conversation.block(*block)).collect();
-    let is_result = |block: &&Block| matches!(block.kind, BlockKind::ToolResult(_));
-    let results = blocks.iter().take_while(|block| is_result(block)).count();
-    let is_before = |block: &&Block| {
-        let BlockKind::ToolResult(pair) = block.kind else { return false };
-        let call = conversation.pair(pair).tool_use;
-        let before = at.checked_sub(1).map(|before| &conversation.messages[before]);
-        let before = before.filter(|before| before.role == Role::Assistant);
-        before.is_some_and(|before| call.is_some_and(|call| before.blocks.contains(&call)))
-    };
-    let is_usual = !blocks[results..].iter().any(is_result) && blocks[..results].iter().all(is_before);
-    if !is_usual {
-        let exact: Vec<Value> = blocks.iter().map(|block| exact(block)).collect();
+    let Some(results) = first_results(conversation, at) else {
         let mut step = step("user", at, message, content(&blocks));
-        step["extra"][form::OWN]["blocks"] = exact.into();
+        step["extra"][form::OWN]["blocks"] = blocks.iter().map(|block| block.wire.clone()).collect();
         steps.push(step);
         return;
-    }
+    };
     if let Some(step) = steps.last_mut().filter(|_| results > 0) {
         observe(step, at, message, &blocks[..results]);
     }
@@ -172,6 +130,23 @@ fn user(conversation: &Conversation, at: usize, steps: &mut Vec<Value>) {
         }
         steps.push(step);
     }
+}
+
+/// Returns how many results a message of the user begins with, all of the calls of the response before it; `None` if it has others, which
+/// no step can hold.
+fn first_results(conversation: &Conversation, at: usize) -> Option<usize> {
+    let blocks: Vec<&Block> = conversation.messages[at].blocks.iter().map(|block| conversation.block(*block)).collect();
+    let is_result = |block: &&Block| matches!(block.kind, BlockKind::ToolResult(_));
+    let results = blocks.iter().take_while(|block| is_result(block)).count();
+    let is_before = |block: &&Block| {
+        let BlockKind::ToolResult(pair) = block.kind else { return false };
+        let call = conversation.pair(pair).tool_use;
+        let before = at.checked_sub(1).map(|before| &conversation.messages[before]);
+        let before = before.filter(|before| before.role == Role::Assistant);
+        before.is_some_and(|before| call.is_some_and(|call| before.blocks.contains(&call)))
+    };
+    let is_usual = !blocks[results..].iter().any(is_result) && blocks[..results].iter().all(is_before);
+    is_usual.then_some(results)
 }
 
 /// Who a step of the user's side is of.
@@ -199,20 +174,8 @@ fn observe(step: &mut Value, at: usize, message: &Message, results: &[&Block]) {
         let content = form::read_result(&form::write_result(&block.wire["content"]), &mut |_| {});
         json!({"type": "tool_result", "tool_use_id": block.wire["tool_use_id"], "content": content})
     };
-    let exact: Vec<Value> = results.iter().map(|block| exact(block)).collect();
-    if results.iter().map(read).ne(exact.iter().cloned()) {
-        own["blocks"] = exact.into();
+    if results.iter().map(read).ne(results.iter().map(|block| block.wire.clone())) {
+        own["blocks"] = results.iter().map(|block| block.wire.clone()).collect();
     }
     step["extra"][form::OWN]["results"] = own;
-}
-
-/// Returns the wire form of a block. Where the record says of a result whether its tool failed and the text does not say it, the field of
-/// Anthropic's API does, with null for a result that is not marked.
-fn exact(block: &Block) -> Value {
-    let mut wire = block.wire.clone();
-    let is_result = matches!(block.kind, BlockKind::ToolResult(_));
-    if is_result && block.field("is_error").is_none() && says_failed(&block.wire["content"]) != block.says_failed {
-        wire["is_error"] = if block.says_failed { true.into() } else { Value::Null };
-    }
-    wire
 }

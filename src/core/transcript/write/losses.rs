@@ -41,6 +41,8 @@ pub enum Lost {
     Thinking,
     Window,
     Project,
+    /// The agent, its version, the session, and why it began.
+    Identity,
 }
 
 impl Lost {
@@ -68,6 +70,7 @@ impl Lost {
             Self::Thinking => of("how long thinking stays in requests", "conversation"),
             Self::Window => of("the context window", "conversation"),
             Self::Project => of("the working directory", "conversation"),
+            Self::Identity => of("the agent and the session", "conversation"),
         }
     }
 }
@@ -161,10 +164,13 @@ impl Losses {
             self.add_if(Lost::Compaction, !other.is_some_and(|other| same_compaction((original, compaction), (again, other))));
         }
         self.add_if(Lost::System, original.system != again.system);
-        self.add(Lost::Branch, original.other_branches.len().saturating_sub(again.other_branches.len()));
+        let others = original.other_branches.iter().enumerate();
+        let lost = others.filter(|(at, call)| again.other_branches.get(*at) != Some(call));
+        self.add(Lost::Branch, lost.count());
         self.add_if(Lost::Thinking, original.thinking != again.thinking);
         self.add_if(Lost::Window, original.window != again.window);
         self.add_if(Lost::Project, original.project != again.project);
+        self.add_if(Lost::Identity, original.identity != again.identity);
     }
 
     fn compare_calls(&mut self, call: &Call, other: &Call) {
@@ -207,9 +213,12 @@ fn same_compaction((original, compaction): (&Conversation, &Compaction), (again,
     };
     let (left, other_left) = (left(&compaction.edit), left(&other.edit));
     let is_same = |((role, block), (other_role, other_block)): (&(Role, BlockId), &(Role, BlockId))| {
-        role == other_role && same_content((original, original.block(*block)), (again, again.block(*other_block)))
+        let (block, other) = (original.block(*block), again.block(*other_block));
+        role == other_role && block.recorded_tokens == other.recorded_tokens && same_content((original, block), (again, other))
     };
-    compaction.message_index == other.message_index
+    let details = |one: &Compaction| (one.message_index, one.tokens_before, one.tokens_after, one.summary_usage);
+    details(compaction) == details(other)
+        && compaction.trigger == other.trigger
         && left.len() == other_left.len()
         && left.iter().zip(&other_left).all(is_same)
         && cleared(original, &compaction.edit) == cleared(again, &other.edit)

@@ -8,6 +8,12 @@ use crate::transcript::conversation::text_wire;
 /// The field of `extra` that holds what only recompact reads.
 pub const OWN: &str = "recompact";
 
+/// What harbor writes for the name or the version of an agent that it does not know.
+pub const UNKNOWN: &str = "unknown";
+
+/// The field of an agent's `extra` with the session whose agent started it, as harbor's Terminus 2 writes it.
+pub const PARENT: &str = "parent_session_id";
+
 /// Reads a message: a text, or a list of texts, images and sounds. `unknown` is given each type of part that is not read.
 pub fn read_parts(message: &Value, unknown: &mut dyn FnMut(&str)) -> Vec<Value> {
     let part = |part: &Value| {
