@@ -19,7 +19,7 @@
 //! * `session_meta` is repeated when a session is resumed; the first one counts. `event_msg` copies are not read.
 //! * **Forks and children** begin with a copy of their parent's history (see `inherited.rs`), or name a part of the parent's file (see
 //!   `base.rs`). It is their first context: its responses are no calls, and what the parent compacted away is not in it.
-//! * **Going back** (`thread_rolled_back`) leaves a branch (see `rewind.rs`); `--branches all` reads it too.
+//! * **Going back** (`thread_rolled_back`) leaves a branch (see `rewind.rs`), whose calls were billed; `--branches all` reads it too.
 //! * **Found tools.** What `tool_search` returns is a result: the definitions are part of the context from there on.
 //! * Kinds of records, events and items that are not known become one note each, with their number.
 
@@ -79,6 +79,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     ends.extend(rewinds.left_branches(&records, inherited).filter(|_| all));
     notes.extend(inherited::note(&records, inherited));
     notes.extend(rewinds.notes(&records, inherited, all));
+    let mut left = if all { Vec::new() } else { rewinds.billed(&records, inherited) };
     let mut records: Vec<Option<Record>> = records.into_iter().map(Some).collect();
     let mut conversations = Vec::new();
     // The branch that ends last is read last, so that its records need no copy.
@@ -88,7 +89,8 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         let take = |record: &usize| if n > 0 { records[*record].clone() } else { records[*record].take() };
         let branch: Vec<Record> = branch.iter().filter_map(take).collect();
         let name = if n == 0 { "main".to_owned() } else { format!("main~{}", n + 1) };
-        conversations.push(rollout::conversation(&name, lineages.into_iter().zip(branch), usage, &mut notes));
+        let left = std::mem::take(&mut left);
+        conversations.push(rollout::conversation(&name, lineages.into_iter().zip(branch), left, usage, &mut notes));
     }
     conversations.reverse();
     conversations.retain(|conversation: &Conversation| !conversation.messages.is_empty());

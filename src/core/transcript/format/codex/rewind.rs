@@ -8,8 +8,10 @@ use std::collections::HashMap;
 
 use super::super::Note;
 use super::item::Item;
+use super::meter::{Counted, TokenEvent};
 use super::record::{Record, RecordKind};
 use super::wire;
+use crate::transcript::conversation::Call;
 
 /// Which records are on which branch.
 pub struct Rewinds {
@@ -61,6 +63,23 @@ impl Rewinds {
         let begins = std::iter::once(inherited).chain(self.ends.iter().map(move |end| inherited.max(*end)));
         let is_left = move |record: usize, end: usize| self.left_by[record] == Some(end) && is_message(&records[record]);
         begins.zip(&self.ends).filter_map(move |(begin, end)| (begin..*end).any(|record| is_left(record, *end)).then_some(*end))
+    }
+
+    /// Returns what was billed on the branches that the user left. The calls that a session inherited are billed to its parent.
+    pub fn billed(&self, records: &[Record], inherited: usize) -> Vec<Call> {
+        let (mut calls, mut model) = (Vec::new(), None);
+        for (i, record) in records.iter().enumerate() {
+            match &record.kind {
+                RecordKind::Turn(turn) => model = turn.model.clone().or(model),
+                RecordKind::Counted(Counted { event: TokenEvent::Used(usage), .. })
+                    if i >= inherited && self.left_by[i].is_some() =>
+                {
+                    calls.push(Call { usage: Some(*usage), model: model.clone(), time: record.at.time, ..Call::default() });
+                }
+                _ => {}
+            }
+        }
+        calls
     }
 
     /// Returns a note about each time the user of this session went back.

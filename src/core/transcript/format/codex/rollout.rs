@@ -66,10 +66,11 @@ pub struct Rollout<'n> {
     unknown: BTreeMap<String, (usize, u32)>,
 }
 
-/// Reads a conversation from the records of one branch.
+/// Reads a conversation from the records of one branch; `left` are the calls of other branches.
 pub fn conversation(
     name: &str,
     records: impl Iterator<Item = (Lineage, Record)>,
+    left: Vec<Call>,
     usage: FileUsage,
     notes: &mut Vec<Note>,
 ) -> Conversation {
@@ -91,6 +92,7 @@ pub fn conversation(
         unsized_reasoning: None,
         unknown: BTreeMap::new(),
     };
+    left.into_iter().for_each(|call| rollout.builder.other_branch(call));
     for (lineage, record) in records {
         if lineage != rollout.lineage {
             rollout.close_response();

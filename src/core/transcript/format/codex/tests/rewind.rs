@@ -1,6 +1,7 @@
 //! The user went back: `thread_rolled_back`.
 
 use super::*;
+use crate::transcript::conversation::Call;
 use crate::transcript::format::Branches;
 
 fn back(turns: u64) -> String {
@@ -98,6 +99,34 @@ fn what_was_used_on_a_branch_is_not_the_usage_of_the_next() {
     let (conversation, _) = read_lines(&lines);
     let requests: Vec<_> = conversation.calls.iter().map(|call| call.usage.map(|usage| usage.request())).collect();
     assert_eq!(requests, [None, Some(90)]);
+}
+
+#[test]
+fn what_was_used_on_a_branch_that_was_left_is_billed() {
+    let lines = [
+        line("turn_context", json!({"model": "gpt-5.4"})),
+        user("a"),
+        assistant("1"),
+        tokens(100, 105),
+        user("b"),
+        assistant("2"),
+        tokens(200, 305),
+        user("c"),
+        assistant("3"),
+        tokens(300, 605),
+        back(1),
+        back(1),
+        user("d"),
+        assistant("4"),
+        tokens(90, 700),
+    ];
+    let (conversation, _) = read_lines(&lines);
+    let requests = |calls: &[Call]| calls.iter().map(|call| call.usage.map_or(0, |usage| usage.request())).collect::<Vec<_>>();
+    assert_eq!((requests(&conversation.calls), requests(&conversation.other_branches)), (vec![100, 90], vec![200, 300]));
+    assert!(conversation.other_branches.iter().all(|call| call.model.as_deref() == Some("gpt-5.4")));
+    let options = ReadOptions { branches: Branches::All, ..ReadOptions::default() };
+    let all = read(lines.join("\n").as_bytes(), &options).conversations;
+    assert!(all.iter().all(|one| one.other_branches.is_empty()), "each is read as a conversation");
 }
 
 #[test]
