@@ -3,19 +3,21 @@
 //! [`for_each`] reads every transcript once; [`read_again`] reads those that a later step needs. Only the transcripts in progress
 //! are in memory. Both run on the current thread pool of rayon.
 
-mod ancestors;
 mod files;
+mod listings;
+mod other_files;
 mod outcome;
 mod processed;
 mod read;
 mod request_files;
 mod selection;
 mod sub_agent_files;
+mod unknown;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::transcript::format::Reading;
+use crate::transcript::format::{OtherFile, Reading};
 use crate::transcript::source::{Content, hash_of};
 
 pub use files::FileCorpus;
@@ -84,8 +86,8 @@ pub enum Unread {
     /// The run was stopped before it, or while it waited for the bytes.
     #[error("the run was stopped before it was read")]
     Stopped,
-    /// It holds an earlier request of the conversation in this file, with which it is read.
-    #[error("it holds an earlier request of the conversation in {0}")]
+    /// It is a part of the session in this file, with which it is read.
+    #[error("it is a part of the session in {0}")]
     Joined(String),
     /// It has no conversation of the wanted days, project, model or format.
     #[error("it has no conversation of the wanted days, project, model or format")]
@@ -123,13 +125,19 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// The bytes of the transcript, decompressed.
     pub bytes: &'a [u8],
+    /// The files that it is read with.
+    pub others: &'a [OtherFile],
     pub monitor: &'a dyn Monitor,
 }
 
 impl Source<'_> {
-    /// Returns the content hash; identifies the transcript when resuming.
+    /// Returns the hash of the content, and of the files that it is read with; identifies the transcript when resuming.
     pub fn hash(&self) -> String {
-        hash_of(self.bytes)
+        let own = hash_of(self.bytes);
+        match self.others {
+            [] => own,
+            others => hash_of(others.iter().fold(own, |all, other| all + &hash_of(&other.bytes)).as_bytes()),
+        }
     }
 
     /// Counts the calls of a reading as replayed under this number of policies.
@@ -216,7 +224,7 @@ fn process<T>(
         Err(Unread::Stopped) => return Became::LeftOut(Unread::Stopped),
         Err(why) => Became::LeftOut(why),
         Ok(content) => {
-            let source = Source { name, bytes: &content.bytes, monitor };
+            let source = Source { name, bytes: &content.bytes, others: &content.others, monitor };
             match saved(source) {
                 Some(result) => Became::Done(Done::new(name, result, &[])),
                 None => match corpus.parse(at, &content) {

@@ -3,16 +3,19 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use rayon::prelude::*;
 
-use super::ancestors::Ancestors;
+use super::other_files::OtherFiles;
 use super::request_files::{Part, RequestFiles};
 use super::sub_agent_files::{self, SubAgentFiles};
-use super::{Corpus, ReadSpec, Selection, Unread};
+use super::{Corpus, ReadSpec, Selection, Unread, unknown};
 use crate::transcript::conversation::{Conversation, Origin};
-use crate::transcript::format::{self, Branches, FORMATS, Format, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict};
+use crate::transcript::format::{
+    self, Branches, FORMATS, Format, Joins, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict,
+};
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::transcript::{impossible_usage, sent_thinking, silent_drops};
 use crate::util::text::plural;
@@ -25,7 +28,7 @@ const RECOGNISED_BYTES: u64 = 64 << 10;
 pub struct FileCorpus {
     inputs: Vec<Input>,
     sub_agents: SubAgentFiles,
-    ancestors: Ancestors,
+    others: OtherFiles,
     errors: Vec<SourceError>,
     format: Option<&'static Format>,
     branches: Branches,
@@ -77,7 +80,7 @@ impl FileCorpus {
         Ok(Self {
             inputs,
             sub_agents: SubAgentFiles::default(),
-            ancestors: Ancestors::default(),
+            others: OtherFiles::default(),
             errors: Vec::new(),
             format,
             branches: read.branches,
@@ -131,7 +134,11 @@ impl Corpus for FileCorpus {
         } else {
             source::read(input, self.max_bytes)
         };
-        content.map_err(|error| Unread::Failed(error.reason()))
+        let mut content = content.map_err(|error| Unread::Failed(error.reason()))?;
+        if let Verdict::Sure(format) = self.recognised(at, &content.bytes) {
+            content.others = self.others.of(input, format.joins, &content.bytes, self.max_bytes).into();
+        }
+        Ok(content)
     }
 
     fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
@@ -168,23 +175,23 @@ impl FileCorpus {
         if bytes.trim_ascii().is_empty() {
             return failed("the file is empty".to_owned());
         }
-        let stored = self.inputs[at].session().and_then(|session| format::by_name(session.format));
-        let known = stored.or(self.format);
-        let (format, is_sure) = match known.map_or_else(|| format::recognise(&self.inputs[at].name, bytes), Verdict::Sure) {
+        let (format, is_sure) = match self.recognised(at, bytes) {
             Verdict::Sure(format) => (format, true),
             Verdict::Maybe(format) => (format, false),
             Verdict::Unread { kind, why } if is_explicit => return failed(format!("{kind}, {why}")),
             Verdict::Unread { kind, why } => return failed(format!("skipped: {kind}, {why}")),
-            Verdict::No => return Err(self.unknown_format(at, bytes)),
+            Verdict::No => return Err(unknown::why(bytes, is_explicit)),
         };
+        if let Some(first) = self.sequel_of(at, format) {
+            return Err(Unread::Joined(first));
+        }
         let mut reading = match self.part(at, format, bytes) {
             Some(Part::Earlier(last)) => return Err(Unread::Joined(last)),
             Some(Part::Last(earlier)) => self.joined(&earlier, at, bytes),
             None => {
                 let own_files = self.sub_agents.of(self.inputs[at].path());
-                let parent = |bytes: &[u8]| format.parent(bytes);
-                let ancestors = self.ancestors.of(&self.inputs[at], parent, bytes, self.max_bytes);
-                (format.read)(bytes, &ReadOptions { branches: self.branches, own_files, ancestors })
+                let others = Arc::clone(&content.others);
+                (format.read)(bytes, &ReadOptions { branches: self.branches, own_files, others })
             }
         };
         impossible_usage::drop_from(&mut reading);
@@ -193,7 +200,7 @@ impl FileCorpus {
         let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
         reading.notes.extend(cut_off);
         if !is_sure && reading.calls() == 0 {
-            return Err(self.unknown_format(at, bytes));
+            return Err(unknown::why(bytes, is_explicit));
         }
         if !is_read(&reading) {
             if !is_explicit && self.is_of_another_format(at, bytes) {
@@ -209,14 +216,20 @@ impl FileCorpus {
 }
 
 impl FileCorpus {
-    /// Why a file is not read that no format knows.
-    fn unknown_format(&self, at: usize, bytes: &[u8]) -> Unread {
-        match self.inputs[at].explicit {
-            true => Unread::Failed(unknown_format(bytes)),
-            false if is_utf_16(bytes) => Unread::Skipped(UTF_16.to_owned()),
-            false if begins_with_json(bytes) => Unread::Foreign(UNKNOWN_FORMAT.to_owned()),
-            false => Unread::Skipped(UNKNOWN_FORMAT.to_owned()),
-        }
+    /// Recognises a transcript, unless its format is known.
+    fn recognised(&self, at: usize, bytes: &[u8]) -> Verdict {
+        let input = &self.inputs[at];
+        let known = input.session().and_then(|session| format::by_name(session.format)).or(self.format);
+        known.map_or_else(|| format::recognise(&input.name, bytes), Verdict::Sure)
+    }
+
+    /// Returns the name of the file whose session goes on in this one, and which is read. For one that was found it is its folder that says
+    /// it, not the list of transcripts.
+    fn sequel_of(&self, at: usize, format: &Format) -> Option<String> {
+        let input = &self.inputs[at];
+        let by_folder = !input.explicit && !self.is_newest;
+        let is_there = |name: &str| by_folder || self.inputs.iter().any(|other| other.name == name);
+        self.others.before(input, format.joins, self.max_bytes, is_there)
     }
 
     /// Whether a format was named, and the file is one of another for sure.
@@ -228,7 +241,7 @@ impl FileCorpus {
     /// Returns the part of a file in a log that has one file for each request; `None` if the file is a whole transcript.
     fn part(&self, at: usize, format: &Format, bytes: &[u8]) -> Option<Part> {
         let is_alone = |input: &Input| input.name == "-" || input.is_special();
-        if is_alone(&self.inputs[at]) || !format.has_logs() {
+        if is_alone(&self.inputs[at]) || !matches!(format.joins, Joins::Requests) {
             return None;
         }
         LoggedRequest::new(bytes)?;
@@ -276,13 +289,19 @@ fn keep_newest(inputs: &mut Vec<Input>, sessions: usize) {
     inputs.retain(|input| kept.contains(&session(input)));
 }
 
-/// The session of a file. The files of sub-agents are in a folder named after their session; in a store, they name it.
+/// The session of a file. The files of sub-agents are in a folder named after their session; in a store, they name it. Those of Qwen Code
+/// are in `subagents/SESSION`, and the session in `chats`.
 fn session(input: &Input) -> String {
     if let Some(session) = input.session() {
         return format!("{}#{}", input.path().display(), session.family);
     }
-    let name = input.name.split_once("/subagents/").map_or(input.name.as_str(), |(session, _)| session);
-    sub_agent_files::stem(name).to_owned()
+    let Some((folder, file)) = input.name.split_once("/subagents/") else {
+        return sub_agent_files::stem(&input.name).to_owned();
+    };
+    match file.split_once('/').filter(|(_, file)| !file.contains('/')) {
+        Some((session, _)) => format!("{folder}/chats/{session}"),
+        None => folder.to_owned(),
+    }
 }
 
 /// Whether a reading has a conversation. If every message was skipped, only text of the harness is left, and that is none.
@@ -295,39 +314,14 @@ fn is_read(reading: &Reading) -> bool {
     reading.conversations.iter().any(|conversation| !is_skipped || is_said(conversation))
 }
 
-/// Largest file that is read in every format to find one that reads it.
-const TRIED: usize = 50 << 20;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What is said of a file in a folder that no format knows.
-const UNKNOWN_FORMAT: &str = "skipped, not a transcript in a known format";
-
-/// What is said of a file in UTF-16, which editors on Windows write.
-const UTF_16: &str = "text in UTF-16; save it as UTF-8";
-
-/// Whether a file begins with the mark of UTF-16, in either order of bytes.
-fn is_utf_16(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
-}
-
-/// Whether the first value is whole JSON that says something: then the file is no damaged transcript, but something else.
-fn begins_with_json(bytes: &[u8]) -> bool {
-    let bytes = bytes.trim_ascii_start();
-    let says_something = match bytes {
-        [b'{' | b'[', rest @ ..] => !matches!(rest.trim_ascii_start(), [] | [b'}' | b']', ..]),
-        _ => false,
-    };
-    let first = || serde_json::Deserializer::from_slice(bytes).into_iter::<serde::de::IgnoredAny>().next();
-    says_something && matches!(first(), Some(Ok(_)))
-}
-
-/// What is said of a named file that no format knows.
-fn unknown_format(bytes: &[u8]) -> String {
-    if is_utf_16(bytes) {
-        return UTF_16.to_owned();
+    #[test]
+    fn files_of_sub_agents_are_of_their_session() {
+        let names = ["p/s.jsonl", "p/s/subagents/agent-a.jsonl", "p/chats/s.jsonl", "p/subagents/s/agent-a.jsonl"];
+        let sessions = names.map(|name| session(&Input::built_in(name.to_owned(), &[])));
+        assert_eq!(sessions, ["p/s", "p/s", "p/chats/s", "p/chats/s"]);
     }
-    let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-    let binary = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
-    let reads = if bytes.len() > TRIED { None } else { format::readable_as(bytes).next() };
-    let offer = reads.map(|format| format!("; --format {} reads it anyway", format.name)).unwrap_or_default();
-    format!("{binary}not a transcript in a known format ({known}){offer}")
 }

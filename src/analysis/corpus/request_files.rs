@@ -1,8 +1,9 @@
 //! Files that hold one request each: those of one conversation count as one transcript, the last of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
 
+use super::listings::Listings;
 use crate::transcript::format::LoggedRequest;
 use crate::transcript::source::Input;
 
@@ -15,11 +16,9 @@ pub(super) enum Part {
     Last(Vec<Input>),
 }
 
-type Parts = Arc<HashMap<String, Part>>;
-
 /// The parts of the files of each folder, by name, found when the first of them is read.
 #[derive(Default)]
-pub(super) struct RequestFiles(Mutex<HashMap<String, Parts>>);
+pub(super) struct RequestFiles(Listings<HashMap<String, Part>>);
 
 impl RequestFiles {
     /// Returns the part of a file; `None` if it is alone. `files` are those among which the others are, and `read` returns the request
@@ -31,10 +30,9 @@ impl RequestFiles {
         read: impl Fn(&Input) -> Option<LoggedRequest>,
     ) -> Option<Part> {
         let folder = folder(&input.name);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let parts = known.entry(folder.to_owned()).or_insert_with(|| {
+        let parts = self.0.of(Path::new(folder), |_| {
             let files = files().into_iter().filter(|other| self::folder(&other.name) == folder);
-            Arc::new(parts(files.filter_map(|other| read(&other).map(|request| (other, request))).collect()))
+            parts(files.filter_map(|other| read(&other).map(|request| (other, request))).collect())
         });
         parts.get(&input.name).cloned()
     }

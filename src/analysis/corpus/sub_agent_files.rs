@@ -1,14 +1,15 @@
 //! The files of sub-agents beside the file of their session.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
-/// The names of the sub-agents that have a file in a folder. It is the folder that says it, not the list of transcripts: a session is
-/// read the same whichever of them a task has.
+use super::listings::Listings;
+
+/// The names of the sub-agents that have a file in a folder.
 #[derive(Default)]
-pub(super) struct SubAgentFiles(Mutex<HashMap<PathBuf, Arc<HashSet<String>>>>);
+pub(super) struct SubAgentFiles(Listings<HashSet<String>>);
 
 impl SubAgentFiles {
     /// Returns the names of the sub-agents that may be of the session in a file: those in the folder that has its name, and those beside
@@ -18,21 +19,13 @@ impl SubAgentFiles {
             return Vec::new();
         };
         let own = folder.join(stem(name)).join("subagents");
-        [folder.to_owned(), own].into_iter().map(|folder| self.among(folder)).filter(|names| !names.is_empty()).collect()
+        [folder, &own].into_iter().map(|folder| self.0.of(folder, among)).filter(|names| !names.is_empty()).collect()
     }
+}
 
-    fn among(&self, folder: PathBuf) -> Arc<HashSet<String>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(names) = known.get(&folder) {
-            return Arc::clone(names);
-        }
-        let at = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
-        let files = fs::read_dir(at).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let names: HashSet<String> = files.filter(|file| file.starts_with("agent-")).map(|file| stem(&file).to_owned()).collect();
-        let names = Arc::new(names);
-        known.insert(folder, Arc::clone(&names));
-        names
-    }
+fn among(folder: &Path) -> HashSet<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    files.filter(|file| file.starts_with("agent-")).map(|file| stem(&file).to_owned()).collect()
 }
 
 /// Returns a name without the endings of a transcript.

@@ -108,8 +108,16 @@ pub struct ReadOptions {
     /// Names of conversations that have a file of their own beside this one: what this one holds of them is not read. A folder of many
     /// files has one set for all of them.
     pub own_files: Vec<Arc<HashSet<String>>>,
-    /// The bytes of the files in which the history of this one begins ([`Format::parent`]), the parent's first.
-    pub ancestors: Vec<Vec<u8>>,
+    /// The files that this one is read with ([`Joins`]): the parent of its history first, or the next one in which it goes on.
+    pub others: Arc<[OtherFile]>,
+}
+
+/// A file that another one is read with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherFile {
+    /// Its path, as in reports.
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
 /// The conversations of one file, and notes about it.
@@ -155,18 +163,26 @@ pub struct Format {
     pub folders: &'static [SessionFolder],
     /// How sessions of this format are read from files that hold many.
     pub store: Option<store::Store>,
+    /// With which other files a file of this format is read.
+    pub joins: Joins,
 }
 
-impl Format {
-    /// Returns the id of the session in whose file the history of this one begins. The name of that file ends with it.
-    pub fn parent(&self, bytes: &[u8]) -> Option<String> {
-        if self.name == codex::FORMAT.name { codex::base::parent(bytes) } else { None }
-    }
-
-    /// Returns whether files of this format can be requests with their responses ([`LoggedRequest`]).
-    pub fn has_logs(&self) -> bool {
-        self.name == requests::FORMAT.name
-    }
+/// With which other files a file of a format is read, if they are there.
+#[derive(Debug, Clone, Copy)]
+pub enum Joins {
+    /// Each file is a transcript.
+    Nothing,
+    /// With the file in which its history begins. The function returns the id of that session, with which the name of the file ends.
+    Parent(fn(&[u8]) -> Option<String>),
+    /// With the files beside it in which the session goes on.
+    Sequel {
+        /// Returns the name of the next file, as a file says it.
+        next: fn(&[u8]) -> Option<String>,
+        /// Returns the name that the file before one of this name must have; `None` if none can be before it.
+        before: fn(&str) -> Option<String>,
+    },
+    /// Files that hold one request each ([`LoggedRequest`]), with the earlier requests of the conversation.
+    Requests,
 }
 
 /// A place in which a harness saves its sessions, on Linux, macOS and Windows: all of them save below the user's home folder.

@@ -9,4 +9,5 @@ pub mod messages_files;
 pub mod openai_files;
 pub mod other_agents;
 pub mod sent_thinking;
+pub mod sequels;
 pub mod usage_rows;

@@ -2,21 +2,24 @@
 //!
 //! Each step of the agent is a call, unless it says that no model was asked (`llm_call_count` of 0) or that it repeats another
 //! trajectory (`is_copied_context`). `prompt_tokens` includes the cached ones. If a step sums several calls, its usage is that of no
-//! request and is left out. Compactions have no place in the format. Sub-agents in `subagent_trajectories` are conversations.
+//! request and is left out. Compactions have no place in the format, but for a session that goes on in further files ([`sequel`]). Sub-agents
+//! in `subagent_trajectories` are conversations; one in a file of its own names its parent in its agent's `extra`.
 
 pub(crate) mod form;
 mod own;
+mod sequel;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::batch::Stamp;
+use super::document::Document;
 use super::head::Head;
 use super::notes::Notes;
 use super::timeline::Timeline;
 use super::wire_usage::{self, Names};
-use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
-use crate::transcript::conversation::{Call, Conversation, Identity, Origin};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, document, jsonl};
+use crate::transcript::conversation::{Call, Conversation, Identity, Origin, SourceFile};
 
 /// The id of the format.
 const NAME: &str = "atif";
@@ -29,6 +32,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: &[],
     store: None,
+    joins: Joins::Sequel { next: sequel::next, before: sequel::before },
 };
 
 const MARKS: &[&str] = &["schema_version^=ATIF", "steps.step_id steps.source"];
@@ -48,90 +52,161 @@ fn sniff(head: &Head) -> Certainty {
     head.is_marked(MARKS).into()
 }
 
-fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
+fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut notes = Notes::default();
-    let Some(document) = document::read(bytes, "steps", usize::MAX) else {
+    let Some(Trajectory { document, steps, .. }) = Trajectory::new("", bytes, 0, &mut notes) else {
         let why = "not a trajectory in ATIF: it is no document with `steps`";
         return Reading { conversations: Vec::new(), notes: vec![Note::skipped(1, why)] };
     };
-    notes.lines.extend(document.note());
-    let field = |key: &str, notes: &mut Notes| {
-        let value = |raw: &RawValue| jsonl::values::<Value>(1, raw.get().as_bytes(), &mut notes.lines).into_iter().next();
-        document.field(key).and_then(value).unwrap_or_default()
-    };
-    if document.field("continued_trajectory_ref").is_some_and(|other| other.get() != "null") {
-        notes.lines.push(Note::info(1, "the session goes on in another file, which is a transcript of its own"));
-    }
-    let agent = field("agent", &mut notes);
-    let identity = identity(&agent, document.text("session_id"));
-    let model = agent["model_name"].as_str();
-    let mut steps = Vec::new();
-    for (line, raw) in &document.messages {
-        let values = jsonl::values(*line, raw.get().as_bytes(), &mut notes.lines);
-        steps.extend(values.into_iter().map(|step: Value| (*line, step)));
-    }
-    let mut conversations = Vec::new();
+    let first = field(&document, "agent", &mut notes);
+    let identity = identity(&first, document.text("session_id"));
+    let model = first["model_name"].as_str();
     if steps.iter().any(|(_, step)| own::is_own(step)) {
-        let extra = field("extra", &mut notes);
+        let extra = field(&document, "extra", &mut notes);
         let read = own::conversation("main".to_owned(), identity, model, &extra, &steps, &mut notes);
         return Reading { conversations: read.into_iter().collect(), notes: notes.finish() };
     }
-    conversations.extend(conversation("main".to_owned(), identity.clone(), model, &steps, &mut notes));
-    let others = field("subagent_trajectories", &mut notes);
-    for (n, other) in others.as_array().into_iter().flatten().enumerate() {
-        let id = ["trajectory_id", "session_id"].iter().find_map(|key| other[*key].as_str());
-        // `~2` marks another branch of a conversation.
-        let name = format!("agent-{}-{}", n + 1, id.unwrap_or_default().replace('~', "-"));
-        let steps: Vec<_> = other["steps"].as_array().into_iter().flatten().map(|step| (1, step.clone())).collect();
-        let agent = &other["agent"];
-        let identity = self::identity(agent, id.map(str::to_owned)).started_by(identity.session.clone());
-        let name = name.trim_end_matches('-').to_owned();
-        conversations.extend(conversation(name, identity, agent["model_name"].as_str(), &steps, &mut notes));
+    let (mut files, mut line) = (vec![Trajectory { path: "", document, steps, first_line: 0 }], lines(bytes));
+    for other in options.others.iter() {
+        files.extend(Trajectory::new(&other.name, &other.bytes, line, &mut notes));
+        line = line.saturating_add(lines(&other.bytes));
     }
-    Reading { conversations, notes: notes.finish() }
+    if let Some(name) = files.last().and_then(|last| last.document.text(sequel::NEXT)) {
+        let name = crate::util::text::head(&name, 60);
+        let why =
+            format!("the session goes on in `{name}`, which is not beside this file, or is no trajectory: that part is not read");
+        notes.lines.push(Note::info(1, why));
+    }
+    let parts: Vec<&[(u32, Value)]> = files.iter().map(|file| file.steps.as_slice()).collect();
+    let mut conversations: Vec<_> =
+        conversation("main".to_owned(), identity.clone(), model, &parts, &mut notes).into_iter().collect();
+    if let Some(main) = conversations.first_mut() {
+        let further = |file: &Trajectory| SourceFile { path: file.path.to_owned(), first_line: file.first_line };
+        main.source_files = files[1..].iter().map(further).collect();
+    }
+    let mut others = 0;
+    for file in &files {
+        let children = field(&file.document, "subagent_trajectories", &mut notes);
+        for child in children.as_array().into_iter().flatten() {
+            others += 1;
+            conversations.extend(sub_agent(others, child, identity.session.clone(), &mut notes));
+        }
+    }
+    let place = |note: Note| match note.line.zip(conversations.first()).map(|(line, main)| main.file_and_line(line)) {
+        Some((Some(path), line)) => Note {
+            line: Some(1),
+            what: format!("line {line} of {}: {}", path.rsplit('/').next().unwrap_or(path), note.what),
+            ..note
+        },
+        _ => note,
+    };
+    let notes = notes.finish().into_iter().map(place).collect();
+    Reading { conversations, notes }
 }
 
-/// Converts the `agent` of a trajectory. harbor writes `unknown` for a version that it does not know.
+/// One file of a session.
+struct Trajectory<'a> {
+    /// Empty for the first one.
+    path: &'a str,
+    document: Document<'a>,
+    /// Each step with its line in the session.
+    steps: Vec<(u32, Value)>,
+    /// The line in the session before its first one.
+    first_line: u32,
+}
+
+impl<'a> Trajectory<'a> {
+    fn new(path: &'a str, bytes: &'a [u8], first_line: u32, notes: &mut Notes) -> Option<Self> {
+        let document = document::read(bytes, "steps", usize::MAX)?;
+        let line_of = |line: u32| line.saturating_add(first_line);
+        notes.lines.extend(document.note().map(|note| Note { line: note.line.map(line_of), ..note }));
+        let mut steps = Vec::new();
+        for (line, raw) in &document.messages {
+            let values = jsonl::values(line_of(*line), raw.get().as_bytes(), &mut notes.lines);
+            steps.extend(values.into_iter().map(|step: Value| (line_of(*line), step)));
+        }
+        Some(Self { path, document, steps, first_line })
+    }
+}
+
+fn lines(bytes: &[u8]) -> u32 {
+    u32::try_from(memchr::memchr_iter(b'\n', bytes).count() + 1).unwrap_or(u32::MAX)
+}
+
+/// Returns a field of a document; null if it is not there.
+fn field(document: &Document, key: &str, notes: &mut Notes) -> Value {
+    let value = |raw: &RawValue| jsonl::values::<Value>(1, raw.get().as_bytes(), &mut notes.lines).into_iter().next();
+    document.field(key).and_then(value).unwrap_or_default()
+}
+
+/// Reads a trajectory that the one of its parent holds.
+fn sub_agent(number: usize, trajectory: &Value, parent: Option<String>, notes: &mut Notes) -> Option<Conversation> {
+    let id = ["trajectory_id", "session_id"].iter().find_map(|key| trajectory[*key].as_str());
+    // `~2` marks another branch of a conversation.
+    let name = format!("agent-{number}-{}", id.unwrap_or_default().replace('~', "-"));
+    let steps: Vec<_> = trajectory["steps"].as_array().into_iter().flatten().map(|step| (1, step.clone())).collect();
+    let agent = &trajectory["agent"];
+    let identity = identity(agent, id.map(str::to_owned)).started_by(parent);
+    conversation(name.trim_end_matches('-').to_owned(), identity, agent["model_name"].as_str(), &[&steps], notes)
+}
+
+/// Converts the `agent` of a trajectory.
 fn identity(agent: &Value, session: Option<String>) -> Identity {
-    let [agent, version] = ["name", "version"].map(|key| agent[key].as_str().map(str::to_owned));
-    Identity { agent, version: version.filter(|version| version != "unknown"), session, ..Identity::default() }
+    let known = |key: &str| agent[key].as_str().filter(|name| *name != form::UNKNOWN).map(str::to_owned);
+    let first = |session: &str| sequel::first_session(session).to_owned();
+    let parent = agent["extra"][form::PARENT].as_str().map(first);
+    let session = session.as_deref().map(first);
+    Identity { agent: known("name"), version: known("version"), session, ..Identity::default() }.started_by(parent)
 }
 
+/// Reads the files of a conversation.
 fn conversation(
     name: String,
     identity: Identity,
     model: Option<&str>,
-    steps: &[(u32, Value)],
+    files: &[&[(u32, Value)]],
     notes: &mut Notes,
 ) -> Option<Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
     timeline.builder.set_identity(identity);
-    for (i, (line, step)) in steps.iter().enumerate() {
-        let at = Stamp::parsed(*line, step["timestamp"].as_str());
-        timeline.begin(i, at);
-        match step["source"].as_str().unwrap_or("unknown") {
-            "user" => blocks(&step["message"], at, timeline.notes).into_iter().for_each(|wire| timeline.user(wire, Origin::User)),
-            "system" => {
-                let wires = blocks(&step["message"], at, timeline.notes);
-                match (wires.as_slice(), i) {
-                    ([only], 0) if only["type"] == "text" => {
-                        timeline.builder.set_system(only["text"].as_str().unwrap_or_default());
-                    }
-                    _ => wires.into_iter().for_each(|wire| timeline.user(wire, Origin::Injected)),
-                }
-                observation(step, at, &mut timeline);
-            }
-            "agent" => {
-                response(step, model, at, &mut timeline);
-                observation(step, at, &mut timeline);
-            }
-            other => {
-                let other = crate::util::text::head(other, 40);
-                timeline.notes.kind(Note::skipped(at.line, format!("steps of the unknown source `{other}` are not read")));
-            }
+    let mut i = 0;
+    for (n, steps) in files.iter().enumerate() {
+        let (copied, own) = steps.split_at(if n > 0 { sequel::copied(steps) } else { 0 });
+        if let Some((line, first)) = copied.first() {
+            timeline.begin(i, Stamp::parsed(*line, first["timestamp"].as_str()));
+            sequel::fold(copied, &mut timeline);
+        }
+        for (line, step) in own {
+            read_step(i, step, model, Stamp::parsed(*line, step["timestamp"].as_str()), &mut timeline);
+            i += 1;
         }
     }
     timeline.finish()
+}
+
+fn read_step(i: usize, step: &Value, model: Option<&str>, at: Stamp, timeline: &mut Timeline) {
+    timeline.begin(i, at);
+    match step["source"].as_str().unwrap_or("unknown") {
+        "user" => blocks(&step["message"], at, timeline.notes).into_iter().for_each(|wire| timeline.user(wire, Origin::User)),
+        "system" => {
+            let wires = blocks(&step["message"], at, timeline.notes);
+            match (wires.as_slice(), i) {
+                ([only], 0) if only["type"] == "text" => {
+                    timeline.builder.set_system(only["text"].as_str().unwrap_or_default());
+                }
+                _ => wires.into_iter().for_each(|wire| timeline.user(wire, Origin::Injected)),
+            }
+            observation(step, at, timeline);
+        }
+        "agent" => {
+            response(step, model, at, timeline);
+            observation(step, at, timeline);
+        }
+        other => {
+            let other = crate::util::text::head(other, 40);
+            timeline.notes.kind(Note::skipped(at.line, format!("steps of the unknown source `{other}` are not read")));
+        }
+    }
 }
 
 fn response(step: &Value, model: Option<&str>, at: Stamp, timeline: &mut Timeline) {
@@ -175,70 +250,4 @@ fn unknown(kind: &str, at: Stamp, notes: &mut Notes) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Branches;
-    use super::super::shape::{read as read_file, read_one};
-    use super::*;
-    use serde_json::json;
-
-    fn trajectory(more: Value, steps: Value) -> String {
-        let mut root = json!({"schema_version": "ATIF-v1.7", "agent": {"name": "a", "model_name": "m1"}, "steps": steps});
-        if let (Value::Object(root), Value::Object(more)) = (&mut root, more) {
-            root.extend(more);
-        }
-        root.to_string()
-    }
-
-    fn call(id: &str) -> Value {
-        json!({"tool_call_id": id, "function_name": "run", "arguments": {}})
-    }
-
-    #[test]
-    fn steps_are_messages_and_calls() {
-        let metrics = json!({"prompt_tokens": 100, "cached_tokens": 60, "completion_tokens": 7});
-        let image = json!({"type": "image", "source": {"media_type": "image/png", "path": "a.png"}});
-        let steps = json!([
-            {"step_id": 1, "source": "system", "message": "Be brief."},
-            {"step_id": 2, "source": "user", "message": [{"type": "text", "text": "Boil it."}, image, {"type": "audio"}]},
-            {"step_id": 3, "source": "agent", "message": "Before.", "is_copied_context": true, "metrics": metrics},
-            {"step_id": 4, "source": "agent", "message": "I look.", "reasoning_content": "hm", "tool_calls": [call("c1"), call("c2")],
-                "observation": {"results": [{"source_call_id": "c2", "content": "Exit code: 1"}, {"content": "lost"}]}, "metrics": metrics},
-            {"step_id": 5, "source": "system", "message": "be quick"},
-            {"step_id": 6, "source": "agent", "message": "", "tool_calls": [call("c3")], "observation": {"results": [{"content": "hot"}]},
-                "metrics": metrics, "llm_call_count": 2},
-            {"step_id": 7, "source": "agent", "message": "Done."},
-        ]);
-        let other = json!([{"trajectory_id": "t2", "steps": [{"source": "user", "message": "Help."}, {"source": "agent", "message": "I do."}]}]);
-        let text = trajectory(json!({"subagent_trajectories": other}), steps);
-        let reading = read_file(&FORMAT, &text, Branches::Last);
-        let main = &reading.conversations[0];
-        assert_eq!(
-            super::super::shape::lines(main),
-            [
-                "u: Boil it. [image]",
-                "a: Before.",
-                "a: {hm} I look. [c1 run] [c2 run]",
-                "u: [c1 ? [no result in the record]] [c2 ! Exit code: 1] (lost) (be quick)",
-                "a: [c3 run]",
-                "u: [c3 = hot]",
-                "a: Done.",
-            ]
-        );
-        let usages: Vec<_> =
-            main.calls.iter().map(|call| call.usage.map(|usage| [usage.input, usage.cache_read, usage.output])).collect();
-        assert_eq!(usages, [Some([40, 60, 7]), None, None]);
-        assert_eq!((main.system.as_deref(), main.calls[0].model.as_deref()), (Some("Be brief."), Some("m1")));
-        assert_eq!(reading.conversations[1].name, "agent-1-t2");
-        let notes: Vec<&str> = reading.notes.iter().map(|note| note.what.as_str()).collect();
-        assert!(notes.contains(&"a step sums the usage of several calls; it was left out"), "{notes:?}");
-        assert!(notes.contains(&"parts of the type `audio` are not read"), "{notes:?}");
-    }
-
-    #[test]
-    fn a_cut_trajectory_keeps_its_first_steps() {
-        let steps = json!([{"source": "user", "message": "Boil it."}, {"source": "agent", "message": "Done."}]);
-        let text = trajectory(json!({}), steps);
-        let (lines, notes) = read_one(&FORMAT, &text[..text.find("Done").expect("the step")]);
-        assert_eq!((lines.len(), notes.len()), (1, 1), "{notes:?}");
-    }
-}
+mod tests;

@@ -39,7 +39,7 @@ use self::threads::Threads;
 use self::tree::{Branch, Tree};
 use super::head::{self, Head};
 use super::notes::Notes;
-use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
+use super::{Branches, Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, jsonl};
 use crate::util::text::plural;
 
 const NAME: &str = "claude-code";
@@ -51,6 +51,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: None,
+    joins: Joins::Nothing,
 };
 
 /// `.config/claude` since versions of 2025; the variable replaces both.

@@ -11,13 +11,14 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::Timeline;
 use super::wire_usage::{self, Names};
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, document, jsonl};
 use crate::transcript::conversation::{Call, Identity, Origin, text_wire};
 
 /// The id of the format.
 const NAME: &str = "cline";
 
-pub const FORMAT: Format = Format { name: NAME, about: "Cline CLI sessions", sniff, read, folders: FOLDERS, store: None };
+pub const FORMAT: Format =
+    Format { name: NAME, about: "Cline CLI sessions", sniff, read, folders: FOLDERS, store: None, joins: Joins::Nothing };
 
 const FOLDERS: &[SessionFolder] =
     &[SessionFolder { variable: Some("CLINE_DATA_DIR"), home: Some(".cline/data"), sessions: "sessions" }];

@@ -19,7 +19,7 @@ use super::cline::elements;
 use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, document, jsonl};
 use crate::transcript::conversation::{BlockId, Call, Identity, Message, Origin, Role, text_wire};
 use screen::{Range, Screen};
 
@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: Some(store::STORE),
+    joins: Joins::Nothing,
 };
 
 /// The extensions of VS Code and of editors that are made of it, on the three systems; and Cline without an editor.

@@ -23,7 +23,7 @@
 //! * **Found tools.** What `tool_search` returns is a result: the definitions are part of the context from there on.
 //! * Kinds of records, events and items that are not known become one note each, with their number.
 
-pub(super) mod base;
+mod base;
 mod compaction;
 mod events;
 mod fields;
@@ -45,14 +45,21 @@ use self::record::{Record, RecordKind};
 use self::rewind::Rewinds;
 use self::rollout::{FileUsage, Lineage};
 use super::head::Head;
-use super::{Branches, Certainty, Format, ReadOptions, Reading, SessionFolder, jsonl};
+use super::{Branches, Certainty, Format, Joins, ReadOptions, Reading, SessionFolder, jsonl};
 use crate::transcript::conversation::Conversation;
 
 /// The id of the format.
 const NAME: &str = "codex";
 
-pub const FORMAT: Format =
-    Format { name: NAME, about: "Codex CLI rollouts, with forks and children", sniff, read, folders: FOLDERS, store: None };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "Codex CLI rollouts, with forks and children",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: None,
+    joins: Joins::Parent(base::parent),
+};
 
 const FOLDERS: &[SessionFolder] = &[
     SessionFolder { variable: Some("CODEX_HOME"), home: Some(".codex"), sessions: "sessions" },
@@ -66,7 +73,7 @@ fn sniff(head: &Head) -> Certainty {
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut notes = Vec::new();
-    let ancestors: Vec<&[u8]> = options.ancestors.iter().map(Vec::as_slice).collect();
+    let ancestors: Vec<&[u8]> = options.others.iter().map(|file| file.bytes.as_slice()).collect();
     let mut records = base::join(record::records(bytes, &mut notes), &ancestors);
     let is_first = meter::count(&mut records);
     let is_used =

@@ -15,14 +15,21 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, jsonl};
 use crate::transcript::conversation::{Call, Identity, Origin, Role, text_wire};
 
 /// The id of the format.
 const NAME: &str = "copilot-cli";
 
-pub const FORMAT: Format =
-    Format { name: NAME, about: "GitHub Copilot CLI sessions", sniff, read, folders: FOLDERS, store: None };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "GitHub Copilot CLI sessions",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: None,
+    joins: Joins::Nothing,
+};
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".copilot"), sessions: "session-state" }];
 

@@ -19,7 +19,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Branches, Certainty, Format, ReadOptions, Reading, SessionFolder, tree};
+use super::{Branches, Certainty, Format, Joins, ReadOptions, Reading, SessionFolder, tree};
 use crate::transcript::conversation::{Call, Conversation, Message, Origin, Role, Thinking};
 
 /// The id of the format.
@@ -32,6 +32,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: None,
+    joins: Joins::Nothing,
 };
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".gemini"), sessions: "tmp" }];

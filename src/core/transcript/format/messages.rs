@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::head::{self, Fit, Head, are_of};
 use super::notes::Notes;
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl, sdk, wire_usage};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, document, jsonl, sdk, wire_usage};
 use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
@@ -19,6 +19,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: None,
+    joins: Joins::Nothing,
 };
 
 /// The harnesses of learn-claude-code save the history in the folder of the project before they compact.

@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use super::head::{self, Head};
 use super::notes::Notes;
-use super::{Certainty, Format, Note, ReadOptions, Reading, jsonl};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, jsonl};
 use crate::transcript::conversation::Conversation;
 use dialogue::Dialogue;
 
@@ -41,6 +41,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: &[],
     store: None,
+    joins: Joins::Nothing,
 };
 
 /// Keys of a conversation's list of messages.

@@ -16,7 +16,7 @@ use super::notes::Notes;
 use super::store::Store;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Branches, Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, jsonl, openai_wire, tree};
+use super::{Branches, Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, document, jsonl, openai_wire, tree};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
 
 mod record;
@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: STORE,
+    joins: Joins::Nothing,
 };
 
 /// One database a channel of releases: `opencode.db`, `opencode-beta.db`. The forks have their own. People save exports where they like.

@@ -17,7 +17,7 @@ use super::batch::Stamp;
 use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, document, head, jsonl, openai_wire, unseen};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, document, head, jsonl, openai_wire, unseen};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, text_wire};
 
 /// The id of the format.
@@ -30,6 +30,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: Some(store::STORE),
+    joins: Joins::Nothing,
 };
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".openhands"), sessions: "conversations" }];

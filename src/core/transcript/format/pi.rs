@@ -18,7 +18,7 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
 
 mod said;
@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: None,
+    joins: Joins::Nothing,
 };
 
 /// pi, and two agents that keep its format.

@@ -17,14 +17,21 @@ use super::head::Head;
 use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
-use super::{Certainty, Format, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
 use crate::transcript::conversation::{Call, Identity, Message, Origin, Role};
 
 /// The id of the format.
 const NAME: &str = "qwen-code";
 
-pub const FORMAT: Format =
-    Format { name: NAME, about: "Qwen Code sessions, with rewinds and compressions", sniff, read, folders: FOLDERS, store: None };
+pub const FORMAT: Format = Format {
+    name: NAME,
+    about: "Qwen Code sessions, with rewinds and compressions",
+    sniff,
+    read,
+    folders: FOLDERS,
+    store: None,
+    joins: Joins::Nothing,
+};
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".qwen"), sessions: "projects" }];
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::head::{self, Head};
 use super::notes::Notes;
-use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, document, jsonl};
 use crate::transcript::conversation::Conversation;
 use chains::Chains;
 
@@ -34,6 +34,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: &[],
     store: None,
+    joins: Joins::Requests,
 };
 
 /// Marks of a request with its response, or in the fields of a recorder.

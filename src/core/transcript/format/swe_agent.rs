@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::head::Head;
 use super::notes::Notes;
 use super::openai_chat::{self, Recorded};
-use super::{Certainty, Format, Note, ReadOptions, Reading, document, jsonl};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, document, jsonl};
 use crate::transcript::conversation::{Conversation, Identity};
 
 /// The id of the format.
@@ -24,6 +24,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: &[],
     store: None,
+    joins: Joins::Nothing,
 };
 
 const MARKS: &[&str] =

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use super::head::{self, Head};
 use super::notes::Notes;
-use super::{Certainty, Format, Note, ReadOptions, Reading};
+use super::{Certainty, Format, Joins, Note, ReadOptions, Reading};
 use crate::text::tokens::BYTES_PER_TOKEN;
 use crate::transcript::conversation::{
     Call, Compaction, Conversation, ConversationBuilder, Identity, Message, Origin, RecordedEdit, Role, Thinking,
@@ -36,6 +36,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: &[],
     store: None,
+    joins: Joins::Nothing,
 };
 
 /// What a reader of any result must know: the note on each of these logs.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::shape::may_be;
 use super::{FORMAT, read};
 use crate::transcript::conversation::{Block, BlockKind, Compaction, Conversation, Origin, RecordedEdit, Role, Usage};
-use crate::transcript::format::ReadOptions;
+use crate::transcript::format::{OtherFile, ReadOptions};
 
 fn line(kind: &str, payload: Value) -> String {
     json!({"timestamp": "2026-01-02T03:04:05.006Z", "type": kind, "payload": payload}).to_string()

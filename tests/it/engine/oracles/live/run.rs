@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use recompact::transcript::conversation::Conversation;
-use recompact::transcript::format::{self, Level, ReadOptions};
+use recompact::transcript::format::{self, Level, OtherFile, ReadOptions};
 use regex::Regex;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub struct Run {
     /// The transcript that the program wrote, if recompact reads its form.
     pub session: Option<String>,
     /// The transcripts of its ancestors, the parent's first, if it names a part of them as its beginning.
-    ancestors: Vec<Vec<u8>>,
+    ancestors: Vec<OtherFile>,
     /// What `recompact record` wrote.
     pub log: String,
     /// The requests of the agent that were answered, without those for a summary.
@@ -54,7 +54,7 @@ impl Run {
                 .as_array()
                 .into_iter()
                 .flatten()
-                .map(|text| text.as_str().expect("a text").into())
+                .map(|text| OtherFile { name: String::new(), bytes: text.as_str().expect("a text").into() })
                 .collect(),
             log: settings["log"].as_str().expect("a text").to_owned(),
             requests: Vec::new(),
@@ -91,8 +91,9 @@ impl Run {
     /// The session as recompact reads it: from the transcript, if there is one, and from the log; each with the index of its first
     /// request. Those of its ancestors are in their files.
     pub fn conversations(&self) -> Vec<(&'static str, Conversation, usize)> {
-        let ancestors = |from: usize| ReadOptions { ancestors: self.ancestors[from..].to_vec(), ..ReadOptions::default() };
-        let older = (0..self.ancestors.len()).map(|at| only("ancestor", &self.ancestors[at], &ancestors(at + 1)).calls.len());
+        let ancestors = |from: usize| ReadOptions { others: self.ancestors[from..].into(), ..ReadOptions::default() };
+        let older =
+            (0..self.ancestors.len()).map(|at| only("ancestor", &self.ancestors[at].bytes, &ancestors(at + 1)).calls.len());
         let transcript =
             self.session.as_ref().map(|text| ("transcript", only("transcript", text.as_bytes(), &ancestors(0)), older.sum()));
         let log = ("log", only("log", self.log.as_bytes(), &ReadOptions::default()), 0);

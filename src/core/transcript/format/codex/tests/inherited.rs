@@ -157,8 +157,8 @@ fn numbered(first: u64, records: &[(i64, String)]) -> Vec<u8> {
 }
 
 fn read_fork(fork: &[u8], ancestors: &[&[u8]]) -> (Conversation, Vec<String>) {
-    let ancestors = ancestors.iter().map(|bytes| bytes.to_vec()).collect();
-    let mut reading = read(fork, &ReadOptions { ancestors, ..ReadOptions::default() });
+    let others = ancestors.iter().map(|bytes| OtherFile { name: String::new(), bytes: bytes.to_vec() }).collect();
+    let mut reading = read(fork, &ReadOptions { others, ..ReadOptions::default() });
     let notes = reading.notes.into_iter().map(|note| note.what).collect();
     (reading.conversations.pop().expect("a conversation"), notes)
 }
