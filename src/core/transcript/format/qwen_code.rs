@@ -4,7 +4,12 @@
 //! ([`gemini`]). `system` records are bookkeeping, but for `chat_compression`: it holds the whole new context, which the next request
 //! begins with. What that repeats of the conversation are its own blocks. The request for the summary is not a record.
 //!
+//! A sub-agent has a file of its own (`subagents/<session>/agent-<id>.jsonl`), whose records name the session of its parent ([`agent`]).
+//!
 //! What was sent and is not in the file: the reminder of skills and of the environment before the first message of a session.
+
+mod agent;
+mod session;
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +23,7 @@ use super::notes::Notes;
 use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
-use crate::transcript::conversation::{Call, Identity, Message, Origin, Role};
+use crate::transcript::conversation::{Call, Message, Origin, Role, text_wire};
 
 /// The id of the format.
 const NAME: &str = "qwen-code";
@@ -40,9 +45,6 @@ const MARKS: &[&str] = &["uuid sessionId message.parts", "uuid sessionId systemP
 
 /// What the harness sends for a call without a result.
 const NO_RESULT: &str = "[no result in the record]";
-
-/// Subtypes of `system` records that hold nothing that the model reads.
-const BOOKKEEPING: [&str; 2] = ["ui_telemetry", "attribution_snapshot"];
 
 /// `compressionStatus` of a compression that was done; the others are failures.
 const DONE: i64 = 1;
@@ -81,6 +83,14 @@ struct Record {
     usage_metadata: Value,
     context_window_size: Option<u64>,
     system_payload: Value,
+    /// The sub-agent whose record it is.
+    agent_id: Option<String>,
+    /// The number of the request, on the first record of a response of a sub-agent.
+    agent_round: Value,
+    /// What gave a message to a sub-agent that works.
+    external_input_kind: Option<String>,
+    /// The session and the record of which this one is a copy, in a fork.
+    forked_from: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -92,11 +102,17 @@ struct Content {
 
 impl Record {
     fn is_compression(&self) -> bool {
-        self.r#type == "system" && self.subtype.as_deref() == Some("chat_compression")
+        self.is_system("chat_compression")
+    }
+
+    fn is_system(&self, subtype: &str) -> bool {
+        self.r#type == "system" && self.subtype.as_deref() == Some(subtype)
     }
 
     fn is_message(&self) -> bool {
-        self.is_compression() || matches!(self.r#type.as_str(), "user" | "assistant" | "tool_result")
+        self.is_compression()
+            || self.is_system(agent::BOOTSTRAP)
+            || matches!(self.r#type.as_str(), "user" | "assistant" | "tool_result")
     }
 }
 
@@ -106,7 +122,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     for (line, json) in jsonl::lines(bytes) {
         records.extend(jsonl::values(line, json, &mut notes.lines).into_iter().map(|record| Record { line, ..record }));
     }
-    note_unknown(&records, &mut notes);
+    session::note_unknown(&records, &mut notes);
     let parents = parents(&records);
     let is_message = |record: usize| records[record].is_message();
     let tree = tree::Tree { parents: &parents, is_message: &is_message, line: &|record| records[record].line };
@@ -129,15 +145,6 @@ fn parents(records: &[Record]) -> Vec<Option<usize>> {
     parents
 }
 
-fn note_unknown(records: &[Record], notes: &mut Notes) {
-    for record in records.iter().filter(|record| !record.is_message()) {
-        let kind = record.subtype.as_deref().unwrap_or(&record.r#type);
-        if record.r#type != "system" || !BOOKKEEPING.contains(&kind) {
-            notes.unknown_type(record.line, "records", kind);
-        }
-    }
-}
-
 /// Reads one branch. Of the records `left` on other branches, only what was billed is kept.
 fn conversation(
     name: String,
@@ -147,10 +154,9 @@ fn conversation(
     notes: &mut Notes,
 ) -> Option<crate::transcript::conversation::Conversation> {
     let mut timeline = Timeline::new(name, NAME, NO_RESULT, notes);
-    if let Some(Record { session_id, version, .. }) = branch.last().map(|last| &records[*last]) {
-        let (session, version) = (session_id.clone(), version.clone());
-        timeline.builder.set_identity(Identity { version, session, ..Identity::of(NAME) });
-    }
+    timeline.builder.set_identity(session::identity(records, branch));
+    let mut launch = agent::Launch::new(records, branch);
+    let mut response: Option<Response> = None;
     for (i, record) in branch.iter().map(|i| (*i, &records[*i])) {
         if let Some(folder) = &record.cwd {
             timeline.builder.set_project(folder);
@@ -158,18 +164,56 @@ fn conversation(
         if !record.is_message() {
             continue;
         }
+        if record.r#type == "assistant" {
+            match response.as_mut().filter(|_| agent::goes_on(record)) {
+                Some(open) => open.wires.extend(said(record, &mut timeline)),
+                None => {
+                    response.take().into_iter().for_each(|open| open.end(&mut timeline));
+                    timeline.begin(i, Stamp::parsed(record.line, record.timestamp.as_deref()));
+                    response = Some(Response { record, wires: said(record, &mut timeline) });
+                }
+            }
+            continue;
+        }
+        response.take().into_iter().for_each(|open| open.end(&mut timeline));
         timeline.begin(i, Stamp::parsed(record.line, record.timestamp.as_deref()));
         match record.r#type.as_str() {
-            "assistant" => response(record, &mut timeline),
-            "system" => compression(record, &mut timeline),
+            "system" if record.is_compression() => compression(record, &mut timeline),
+            "system" => agent::bootstrap(record, &mut timeline),
+            "user" if let Some(prompt) = launch.prompt() => timeline.user(text_wire(prompt), Origin::User),
             _ => user(record, &mut timeline),
         }
     }
-    for record in left.iter().map(|record| &records[*record]).filter(|record| record.r#type == "assistant") {
+    response.into_iter().for_each(|open| open.end(&mut timeline));
+    let is_own = |record: &&Record| record.r#type == "assistant" && !agent::goes_on(record) && record.forked_from.is_null();
+    for record in left.iter().map(|record| &records[*record]).filter(is_own) {
         let call = call(record, timeline.notes);
         timeline.builder.other_branch(call);
     }
     timeline.finish()
+}
+
+/// A response whose records are being read.
+struct Response<'r> {
+    /// Its first record, which has its usage.
+    record: &'r Record,
+    wires: Vec<Value>,
+}
+
+impl Response<'_> {
+    fn end(self, timeline: &mut Timeline) {
+        if let Some(window) = self.record.context_window_size {
+            timeline.builder.set_window(window);
+        }
+        if !self.record.forked_from.is_null() {
+            let why =
+                "a response is copied from the session that this one was forked from: it is context, not a call of this session";
+            timeline.notes.kind(Note::info(self.record.line, why));
+            return timeline.earlier_response(self.wires);
+        }
+        let call = call(self.record, timeline.notes);
+        timeline.response(self.wires, call);
+    }
 }
 
 fn parts(record: &Record, notes: &mut Notes) -> Vec<Part> {
@@ -178,7 +222,9 @@ fn parts(record: &Record, notes: &mut Notes) -> Vec<Part> {
 
 fn user(record: &Record, timeline: &mut Timeline) {
     // Records of before provenance was recorded are of a person, unless they hold results.
-    let is_typed = record.provenance.as_deref().is_none_or(|provenance| provenance == "real_user") && record.r#type == "user";
+    let is_typed = record.provenance.as_deref().is_none_or(|provenance| provenance == "real_user")
+        && record.external_input_kind.as_deref() != Some("notification")
+        && record.r#type == "user";
     let origin = if is_typed { Origin::User } else { Origin::Injected };
     for part in parts(record, timeline.notes) {
         match part {
@@ -188,14 +234,10 @@ fn user(record: &Record, timeline: &mut Timeline) {
     }
 }
 
-fn response(record: &Record, timeline: &mut Timeline) {
-    if let Some(window) = record.context_window_size {
-        timeline.builder.set_window(window);
-    }
+/// Returns the blocks of a record of the model.
+fn said(record: &Record, timeline: &mut Timeline) -> Vec<Value> {
     let blocks = |part| if let Part::Block(wire) = part { Some(wire) } else { None };
-    let wires = parts(record, timeline.notes).into_iter().filter_map(blocks).collect();
-    let call = call(record, timeline.notes);
-    timeline.response(wires, call);
+    parts(record, timeline.notes).into_iter().filter_map(blocks).collect()
 }
 
 fn call(record: &Record, notes: &mut Notes) -> Call {
