@@ -11,7 +11,7 @@
 //! a message. Ids of calls stay as recorded. If an id is used again, a note says so, and a result belongs to the response directly before
 //! it.
 
-mod dialogue;
+pub mod dialogue;
 pub mod message;
 mod peek;
 mod reasoning;

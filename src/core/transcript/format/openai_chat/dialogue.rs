@@ -78,6 +78,12 @@ impl Dialogue {
         self.builder.add_record();
     }
 
+    /// Ends the user message before a response, and returns the builder, for an edit of the context there.
+    pub fn settle(&mut self, notes: &mut Notes) -> &mut ConversationBuilder {
+        self.batch.close(true, &mut self.builder, &mut notes.lines);
+        &mut self.builder
+    }
+
     fn read_system(&mut self, mut message: ChatMessage, at: Stamp, notes: &mut Notes) {
         if self.builder.so_far().records > 0 {
             return self.read_user(message, Origin::Injected, at, notes);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::notes::Notes;
 use super::super::{Note, messages, openai_wire};
 use super::reasoning;
-use crate::transcript::conversation::text_wire;
+use crate::transcript::conversation::{Role, text_wire};
 
 /// A message whose fields can be read one by one.
 pub struct ChatMessage {
@@ -209,6 +209,27 @@ impl ChatMessage {
     /// Takes a field, null if there is none.
     pub fn field(&mut self, field: &str) -> Value {
         self.fields.remove(field).unwrap_or_default()
+    }
+}
+
+/// Converts a message as it was sent to the role and the blocks that it has in Anthropic's API; `None` if it is no message.
+pub fn sent(value: Value, line: u32, notes: &mut Notes) -> Option<(Role, Vec<Value>)> {
+    let mut message = ChatMessage::new(value, line).ok()?;
+    match message.role.as_str() {
+        "assistant" => {
+            let mut wires = message.response_blocks(notes);
+            for call in message.calls(notes) {
+                let id = call.id.clone().unwrap_or_default();
+                wires.push(call.tool_use(&id));
+            }
+            Some((Role::Assistant, wires))
+        }
+        "tool" => {
+            let content = message.result_content(notes);
+            let id = message.answered(notes).unwrap_or_default();
+            Some((Role::User, vec![json!({"type": "tool_result", "tool_use_id": id, "content": content})]))
+        }
+        _ => Some((Role::User, message.blocks(notes))),
     }
 }
 
