@@ -105,3 +105,32 @@ def test_dask(expected, tmp_path):
         tasks = [client.submit(part, files[at::PARTS], pure=False) for at in [*range(PARTS), 0]]
         assert json_of(recompact.finish(client.gather(tasks))) == expected
     assert (tmp_path / "died").exists()
+
+
+def test_files_of_an_object_store():
+    pytest.importorskip("ray")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    import pyarrow.fs
+    import ray
+    import ray.data
+
+    import recompact.ray
+
+    files = {f"bucket/sessions/{n}/{Path(file).name}": Path(file).read_bytes() for n, file in enumerate(transcripts()[:9])}
+    server.start()
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        address = ":".join(map(str, server.get_host_and_port()))
+        store = pyarrow.fs.S3FileSystem(
+            access_key="key", secret_key="secret", endpoint_override=address, scheme="http", allow_bucket_creation=True
+        )
+        store.create_dir("bucket")
+        for name, content in files.items():
+            with store.open_output_stream(name) as stream:
+                stream.write(content)
+        dataset = ray.data.read_binary_files("bucket/sessions", filesystem=store, include_paths=True)
+        results = recompact.ray.replay(dataset, PRESETS, batch_size=4)
+    finally:
+        ray.shutdown()
+        server.stop()
+    assert json_of(results) == json_of(recompact.replay_bytes(list(files.items()), PRESETS))
