@@ -19,6 +19,7 @@ mod refetch;
 mod rules;
 mod steps;
 mod vocabulary;
+mod wordings;
 mod worth;
 
 use aho_corasick::AhoCorasick;
@@ -36,6 +37,7 @@ pub use loss::{Loss, Nowhere, cost_to_fetch};
 pub use refetch::Refetch;
 use rules::RuleIndex;
 use vocabulary::Vocabulary;
+use wordings::Wordings;
 pub use worth::{LENGTHS, MEASURED, Worth, WorthGroups};
 
 /// Index of a fact or a rule in [`References::tracked`].
@@ -152,6 +154,7 @@ pub struct References {
     writes: Writes,
     /// Facts and rules of lines that layers wrote.
     lines: LineCache,
+    wordings: Wordings,
     /// Whether every rule fits on one line.
     rules_are_lines: bool,
 }
@@ -238,6 +241,18 @@ impl References {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Whether some blocks say a fact in other words. `block` returns the block with a number; the blocks from `recorded` are those of
+    /// one policy.
+    pub fn say_in_other_words<'b>(
+        &self,
+        fact: FactId,
+        blocks: impl Iterator<Item = BlockId> + Clone,
+        block: impl Fn(BlockId) -> &'b Block,
+        recorded: usize,
+    ) -> bool {
+        self.wordings.say((fact, &self.facts[fact as usize]), blocks, block, recorded)
     }
 
     fn scan_line(&self, line: &str, is_summary: bool) -> LineContent {

@@ -163,7 +163,7 @@ pub fn evaluate(
     let mut retention = Retention::default();
     let mut visible = VisibleFacts::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
-    let mut texts = RequestTexts::new(conversation, journal);
+    let mut texts = RequestTexts::new(conversation, references, journal);
     retention.outcomes = vec![UseOutcome::Hard; references.uses.len()];
     let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
@@ -178,9 +178,7 @@ pub fn evaluate(
             let outcome = match visible.hit(used.fact) {
                 Some(in_summary) => UseOutcome::Hit { in_summary },
                 None => match recovery.outcome(used, &visible) {
-                    UseOutcome::Stale | UseOutcome::Hard if texts.say(&references.facts[used.fact as usize]) => {
-                        UseOutcome::Reworded
-                    }
+                    UseOutcome::Stale | UseOutcome::Hard if texts.say(used.fact) => UseOutcome::Reworded,
                     outcome => outcome,
                 },
             };

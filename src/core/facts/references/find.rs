@@ -13,6 +13,7 @@ use super::refetch::{self, Holder, Refetch};
 use super::rules::RuleIndex;
 use super::steps::HistoryStep;
 use super::vocabulary::{CandidateUse, FactOccurrences, Vocabulary};
+use super::wordings::Wordings;
 use super::{Fact, FactId, Occurrence, Placebo, Provenance, References, Use};
 use crate::util::csr::Rows;
 
@@ -319,6 +320,7 @@ impl<'a> ReferenceFinder<'a> {
         let uses: Vec<_> = self.uses.into_iter().map(|used| Use { fact: new_id(used.fact), ..used }).collect();
         References {
             lines: LineCache::default(),
+            wordings: Wordings::new(facts.len()),
             rules_are_lines: self.rules.rules.iter().all(|rule| !rule.text.contains('\n')),
             placebo: Placebo::new(&facts, &uses, sample.finish()),
             uses,

@@ -1,21 +1,20 @@
-//! Looks for a fact in other words in a request that lacks it: [`reworded`] has the rules.
+//! Looks for a fact in other words in a request that lacks it: [`reworded`](crate::text::facts::reworded) has the rules.
 
 use crate::engine::journal::{Journal, Request, RequestCursor};
-use crate::facts::extract;
-use crate::facts::references::Fact;
-use crate::text::facts::reworded::{self, Part};
-use crate::transcript::conversation::{BlockKind, Conversation};
+use crate::facts::references::{FactId, References};
+use crate::transcript::conversation::Conversation;
 
 /// The texts of the current request.
 pub(super) struct RequestTexts<'a> {
     conversation: &'a Conversation,
+    references: &'a References,
     journal: &'a Journal,
     cursor: RequestCursor,
 }
 
 impl<'a> RequestTexts<'a> {
-    pub fn new(conversation: &'a Conversation, journal: &'a Journal) -> Self {
-        Self { conversation, journal, cursor: RequestCursor::default() }
+    pub fn new(conversation: &'a Conversation, references: &'a References, journal: &'a Journal) -> Self {
+        Self { conversation, references, journal, cursor: RequestCursor::default() }
     }
 
     /// Advances to the next request.
@@ -23,21 +22,10 @@ impl<'a> RequestTexts<'a> {
         self.cursor.advance(request);
     }
 
-    /// Whether the request says a fact in other words: its parts may be in several blocks.
-    pub fn say(&self, fact: &Fact) -> bool {
-        let parts = reworded::parts(fact.kind, &fact.text);
-        !parts.is_empty() && parts.iter().all(|part| self.have(part))
-    }
-
-    fn have(&self, part: &Part) -> bool {
-        self.cursor.blocks().iter().any(|sent| {
-            let block = self.journal.block(self.conversation, sent.block);
-            if block.kind == BlockKind::Thinking {
-                return part.is_in(&block.text());
-            }
-            let mut is_in = false;
-            extract::texts(block, &mut |text| is_in = is_in || part.is_in(text));
-            is_in
-        })
+    /// Whether the request says a fact in other words.
+    pub fn say(&self, fact: FactId) -> bool {
+        let blocks = self.cursor.blocks().iter().map(|sent| sent.block);
+        let block = |id| self.journal.block(self.conversation, id);
+        self.references.say_in_other_words(fact, blocks, block, self.conversation.blocks.len())
     }
 }

@@ -1,8 +1,11 @@
 //! Finds a text with other signs: the words of a name in any spelling, a quotation without its marks.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
-use memchr::{memchr2_iter, memmem};
+use memchr::{memchr_iter, memchr2_iter, memmem};
 
 /// What may differ between a text and what is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +22,41 @@ pub struct Matcher {
     /// Each byte that has to be there, in small letters if the case may differ, with whether a sign may be or must be before it.
     bytes: Vec<(u8, Gap)>,
     signs: Signs,
+    /// Index of the byte that texts have least often: the search begins with it.
+    rarest: usize,
+}
+
+/// Letters, digits and signs, those first that programs and what they print have most often.
+const FREQUENT: &[u8] = b"etaonisrlcdupmhfg-/_.=:,(){}y012vkbw3456789x;STECARIDNPLMFOBGjUVHWKqzXYQJZ[]<>|*&!?+#@%$~^";
+
+/// Returns how rare a byte is in texts. Where texts have characters outside ASCII, these are all over.
+fn rarity(byte: u8) -> usize {
+    if byte.is_ascii() { FREQUENT.iter().position(|frequent| *frequent == byte).unwrap_or(FREQUENT.len()) } else { 0 }
+}
+
+/// Finds a text where it neither begins nor ends inside of a word.
+#[derive(Debug, Clone)]
+pub struct Whole(memmem::Finder<'static>);
+
+impl Whole {
+    pub fn new(part: &str) -> Self {
+        Self(memmem::Finder::new(part).into_owned())
+    }
+
+    /// Returns where a text has it.
+    pub fn find_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+        let found = self.0.find_iter(text.as_bytes()).map(|start| start..start + self.0.needle().len());
+        found.filter(|found| !is_in_word(text, found.start) && !has_word_byte(text, found.end))
+    }
+}
+
+/// Whether the byte before an offset belongs to a word.
+pub fn is_in_word(text: &str, start: usize) -> bool {
+    start.checked_sub(1).is_some_and(|before| has_word_byte(text, before))
+}
+
+fn has_word_byte(text: &str, at: usize) -> bool {
+    text.as_bytes().get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,31 +65,6 @@ enum Gap {
     May,
     /// Two numbers are two: `1_23` is not `12_3`.
     Must,
-}
-
-/// Returns the number of words in a name.
-pub fn words_of(name: &str) -> usize {
-    count_words(&Matcher::words(name).bytes)
-}
-
-fn count_words(bytes: &[(u8, Gap)]) -> usize {
-    1 + bytes.iter().filter(|(_, gap)| *gap != Gap::None).count()
-}
-
-/// Whether a text has the words of an identifier.
-pub fn is_in_words(identifier: &str, text: &str) -> bool {
-    Matcher::words(identifier).find_in(text).next().is_some()
-}
-
-/// Returns where a text has a part that neither begins nor ends inside of a word.
-pub fn whole<'t>(part: &'t str, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    let bytes = text.as_bytes();
-    let found = memmem::find_iter(bytes, part.as_bytes()).map(|start| start..start + part.len()).collect::<Vec<_>>();
-    found.into_iter().filter(move |found| {
-        let before = found.start.checked_sub(1).and_then(|before| bytes.get(before));
-        !is_word(before) && !is_word(bytes.get(found.end))
-    })
 }
 
 impl Matcher {
@@ -89,22 +102,61 @@ impl Matcher {
             bytes.push((byte.to_ascii_lowercase(), if bytes.is_empty() { Gap::None } else { gap_here }));
             gap = Gap::None;
         }
-        let spaces = count_words(&bytes) >= 3;
-        Self { bytes, signs: Signs::OfNames { spaces } }
+        let mut matcher = Self::new(bytes, Signs::OfNames { spaces: false });
+        matcher.signs = Signs::OfNames { spaces: matcher.count_words() >= 3 };
+        matcher
     }
 
     /// Looks for a quotation or a line.
     pub fn signless(text: &str) -> Self {
         let bytes = text.bytes().filter(|byte| !is_mark(*byte)).map(|byte| (byte, Gap::May)).collect();
-        Self { bytes, signs: Signs::OfQuotations }
+        Self::new(bytes, Signs::OfQuotations)
     }
 
-    /// Returns where a text has it.
-    pub fn find_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-        let first = self.bytes.first().map_or(0, |(first, _)| *first);
-        let other = if self.signs == Signs::OfQuotations { first } else { first.to_ascii_uppercase() };
-        let starts = memchr2_iter(first, other, text.as_bytes());
-        starts.filter_map(|start| self.end_of(text.as_bytes(), start).map(|end| start..end))
+    fn new(bytes: Vec<(u8, Gap)>, signs: Signs) -> Self {
+        let rarest = (0..bytes.len()).max_by_key(|at| rarity(bytes[*at].0)).unwrap_or(0);
+        Self { bytes, signs, rarest }
+    }
+
+    /// Returns the number of words in a name.
+    pub fn count_words(&self) -> usize {
+        1 + self.bytes.iter().filter(|(_, gap)| *gap != Gap::None).count()
+    }
+
+    /// Whether a text has it at a place that is wanted.
+    pub fn any_in(&self, text: &str, mut is_wanted: impl FnMut(Range<usize>) -> bool) -> bool {
+        let Some((byte, _)) = self.bytes.get(self.rarest) else { return false };
+        let text = text.as_bytes();
+        let mut is_here = |at: usize| {
+            let start = self.start_of(text, at);
+            let found = start.and_then(|start| self.end_of(text, start).map(|end| start..end));
+            found.is_some_and(&mut is_wanted)
+        };
+        let in_capitals = if self.signs == Signs::OfQuotations { *byte } else { byte.to_ascii_uppercase() };
+        if in_capitals == *byte {
+            memchr_iter(*byte, text).any(&mut is_here)
+        } else {
+            memchr2_iter(*byte, in_capitals, text).any(&mut is_here)
+        }
+    }
+
+    /// Returns the start of a match whose rarest byte is at `at`. What comes behind that byte is not compared.
+    fn start_of(&self, text: &[u8], mut at: usize) -> Option<usize> {
+        for index in (0..self.rarest).rev() {
+            let (wanted, gap) = (self.bytes[index].0, self.bytes[index + 1].1);
+            at -= match self.signs {
+                Signs::OfQuotations => text[..at].iter().rev().take_while(|byte| is_mark(**byte)).count(),
+                Signs::OfNames { spaces } => {
+                    usize::from(gap != Gap::None && at.checked_sub(1).is_some_and(|before| is_gap(text[before], spaces)))
+                }
+            };
+            at = at.checked_sub(1)?;
+            let byte = text[at];
+            if byte != wanted && (self.signs == Signs::OfQuotations || byte.to_ascii_lowercase() != wanted) {
+                return None;
+            }
+        }
+        Some(at)
     }
 
     /// Returns the end of a match that begins at `start`.
@@ -119,7 +171,7 @@ impl Matcher {
                     }
                 }
                 Signs::OfNames { spaces } => {
-                    let is_gap = text.get(at).is_some_and(|byte| is_sign(*byte) || spaces && *byte == b' ');
+                    let is_gap = text.get(at).is_some_and(|byte| is_gap(*byte, spaces));
                     at += usize::from(is_gap && *gap != Gap::None);
                     if *gap == Gap::Must && !is_gap || text.get(at).map(u8::to_ascii_lowercase) != Some(*wanted) {
                         return None;
@@ -166,6 +218,11 @@ fn end_of_word(text: &[u8], at: usize) -> Option<usize> {
         (true, true) if !goes_on(at + 1) => Some(at + 1),
         _ => None,
     }
+}
+
+/// Whether a byte may be between two words of a name.
+fn is_gap(byte: u8, spaces: bool) -> bool {
+    is_sign(byte) || spaces && byte == b' '
 }
 
 fn is_sign(byte: u8) -> bool {
