@@ -1,7 +1,7 @@
 //! Data that all replays of a conversation share.
 
 use std::cell::OnceCell;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::analysis::secrets::Secrets;
 use crate::engine::context::size_of;
@@ -9,6 +9,7 @@ use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{RecordedReplay, RecordedRequests, ReplaySetup};
 use crate::engine::replay_cache::ReplayCache;
+use crate::engine::summarizer::NameIndex;
 use crate::facts::references::References;
 use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
@@ -46,7 +47,8 @@ impl<'a> Prepared<'a> {
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, units));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.unit)));
-        let shared = ReplayCache::new(conversation);
+        let names = NameIndex::new(Arc::clone(&references.names));
+        let shared = ReplayCache { names, ..ReplayCache::new(conversation) };
         let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
         let record = is_billed.then(|| RecordedReplay::replay(&setup));

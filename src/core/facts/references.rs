@@ -22,9 +22,12 @@ mod vocabulary;
 mod wordings;
 mod worth;
 
+use std::sync::Arc;
+
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
+use crate::facts::block_names::BlockNames;
 use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin};
 use crate::util::csr::Rows;
@@ -143,6 +146,8 @@ pub struct References {
     /// For the comparison with other conversations.
     pub placebo: Placebo,
     bytes: Vec<u32>,
+    /// The names in the blocks that entered.
+    pub names: Arc<BlockNames>,
     /// Tracked facts by key.
     known: FxHashMap<u64, FactId>,
     /// Finds the rules in a text; `None` if there are no rules.

@@ -6,6 +6,7 @@ pub mod claude_code_recordings;
 pub mod clear_settings;
 pub mod faults;
 pub mod laws;
+pub mod name_index;
 pub mod oracles;
 pub mod reference;
 pub mod slow_replay;

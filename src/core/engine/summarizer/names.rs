@@ -10,12 +10,13 @@
 //! be right.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
+use crate::facts::block_names::BlockNames;
 use crate::facts::extract::{self, FactKind, FactMatch};
-use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
 use crate::util::csr::Rows;
 use crate::util::search::quick_matcher;
 
@@ -28,10 +29,12 @@ pub struct NameCounts {
     pub false_facts: u64,
 }
 
-/// Index from names to the blocks of one conversation that contain them. Built when the first summary needs it, by any thread.
+/// Index from names to the blocks of one conversation that contain them, including thinking and the names of tools. Built when the first summary needs it, by any thread.
 #[derive(Debug, Default)]
 pub struct NameIndex {
     holders: OnceLock<NameHolders>,
+    /// What an earlier scan of the blocks found.
+    scanned: Arc<BlockNames>,
     is_off: bool,
 }
 
@@ -43,6 +46,11 @@ struct NameHolders {
 }
 
 impl NameIndex {
+    /// Returns an index that scans only the blocks that were not scanned before.
+    pub fn new(scanned: Arc<BlockNames>) -> Self {
+        Self { scanned, ..Self::default() }
+    }
+
     /// Returns an index that counts no names. Sweeps make hundreds of thousands of summaries, and the search for names takes half
     /// as long as a replay.
     pub fn off() -> Self {
@@ -64,7 +72,7 @@ impl NameIndex {
         let mut missing = names_in(summary);
         let facts = missing.len() as u64;
         if facts > 0 {
-            let holders = self.holders.get_or_init(|| NameHolders::new(conversation));
+            let holders = self.holders.get_or_init(|| NameHolders::new(conversation, &self.scanned));
             let mut in_input = vec![false; conversation.blocks.len()];
             whole.for_each(|block| in_input[block.index()] = true);
             missing.retain(|key, _| !holders.blocks_with(*key).iter().any(|block| in_input[block.index()]));
@@ -74,16 +82,30 @@ impl NameIndex {
 }
 
 impl NameHolders {
-    fn new(conversation: &Conversation) -> Self {
+    fn new(conversation: &Conversation, scanned: &BlockNames) -> Self {
         let mut rows = FxHashMap::default();
         let mut entries: Vec<(u32, BlockId)> = Vec::new();
+        let mut add = |key: u64, id: BlockId| {
+            let next = rows.len() as u32;
+            entries.push((*rows.entry(key).or_insert(next), id));
+        };
+        let mut is_scanned = vec![false; conversation.blocks.len()];
+        for (id, keys) in scanned.iter() {
+            is_scanned[id.index()] = true;
+            keys.iter().for_each(|key| add(*key, id));
+        }
         for (id, block) in (0..).map(BlockId).zip(&conversation.blocks) {
-            visit_facts(conversation, block, &mut |fact| {
-                if is_name(fact.kind) {
-                    let next = rows.len() as u32;
-                    entries.push((*rows.entry(fact.key).or_insert(next), id));
+            let mut add_name = |fact: FactMatch| {
+                if BlockNames::is_name(fact.kind) {
+                    add(fact.key, id);
                 }
-            });
+            };
+            if let BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) = block.kind {
+                extract::in_text(&conversation.pair(pair).name, &mut add_name);
+            }
+            if !is_scanned[id.index()] {
+                extract::shown_by(block, &mut add_name);
+            }
         }
         entries.sort_unstable();
         entries.dedup();
@@ -96,33 +118,15 @@ impl NameHolders {
     }
 }
 
-/// Visits every fact that a summarizer sees in a block, including thinking and the name of the tool.
-fn visit_facts(conversation: &Conversation, block: &Block, visit: &mut dyn FnMut(FactMatch)) {
-    match block.kind {
-        BlockKind::Thinking => extract::in_text(&block.text(), visit),
-        BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => {
-            extract::in_text(&conversation.pair(pair).name, visit);
-            extract::in_block(block, visit);
-        }
-        BlockKind::Text | BlockKind::Media | BlockKind::Other => {
-            extract::in_block(block, visit);
-        }
-    }
-}
-
 /// Returns the names in a summary, by their keys.
 fn names_in(summary: &str) -> FxHashMap<u64, Box<str>> {
     let mut names = FxHashMap::default();
     extract::in_text(summary, &mut |fact| {
-        if fact.said && is_name(fact.kind) && !may_be_words(&fact) {
+        if fact.said && BlockNames::is_name(fact.kind) && !may_be_words(&fact) {
             names.entry(fact.key).or_insert_with(|| fact.text.into());
         }
     });
     names
-}
-
-fn is_name(kind: FactKind) -> bool {
-    matches!(kind, FactKind::Path | FactKind::File | FactKind::Identifier)
 }
 
 /// Returns whether a path may be two words with a slash between them.

@@ -1,5 +1,7 @@
 //! Finds references: compares each use of a fact with what the recorded agent could see at that call.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::extract;
@@ -280,7 +282,7 @@ impl<'a> ReferenceFinder<'a> {
     fn finish(mut self) -> References {
         self.uses.sort_by_key(|used| (used.call, used.fact));
         let rarities: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.occurrences.rarity(fact)).collect();
-        let FactOccurrences { by_block, bytes, sample, .. } = self.occurrences;
+        let FactOccurrences { by_block, bytes, sample, names, .. } = self.occurrences;
         let Vocabulary { mut known, facts: all_facts } = self.vocabulary;
         let mut is_tracked = vec![false; all_facts.len()];
         let accessed =
@@ -327,6 +329,7 @@ impl<'a> ReferenceFinder<'a> {
             refetches: self.refetches,
             losses,
             bytes,
+            names: Arc::new(names),
             occurrences: Rows::new(self.conversation.blocks.len(), &occurrences),
             sources: Rows::new(facts.len() + self.rules.rules.len(), &sources),
             after: self.after,

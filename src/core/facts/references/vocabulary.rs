@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::facts::block_names::BlockNames;
 use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockKind, Call, Conversation};
 
@@ -31,6 +32,7 @@ pub(super) struct FactOccurrences {
     /// Bytes read of each block.
     pub bytes: Vec<u32>,
     pub sample: KeySampler,
+    pub names: BlockNames,
 }
 
 impl FactOccurrences {
@@ -80,8 +82,9 @@ impl Vocabulary {
     }
 
     /// Finds the facts that thinking shows while it is in a request. Facts neither come from thinking nor are they used there.
-    fn find_in_thinking(&self, block: &Block, found: &mut Vec<Occurrence>) {
+    fn find_in_thinking(&self, block: &Block, names: &mut BlockNames, found: &mut Vec<Occurrence>) {
         extract::shown_by(block, &mut |fact_match| {
+            names.add(&fact_match);
             let known = self.known.get(&fact_match.key).filter(|fact| self.facts[**fact as usize].counts(&fact_match, false));
             let (line, line_bytes) = (fact_match.line, fact_match.line_bytes);
             found.extend(known.map(|tracked| Occurrence { tracked: *tracked, line, line_bytes }));
@@ -103,6 +106,7 @@ impl Vocabulary {
             blocks: 0,
             bytes: vec![0; conversation.blocks.len()],
             sample: KeySampler::default(),
+            names: BlockNames::default(),
         };
         let mut entered = vec![false; conversation.blocks.len()];
         let mut in_block: Vec<Occurrence> = Vec::new();
@@ -113,12 +117,14 @@ impl Vocabulary {
                     continue;
                 }
                 if block.kind == BlockKind::Thinking {
-                    self.find_in_thinking(block, &mut in_block);
+                    self.find_in_thinking(block, &mut occurrences.names, &mut in_block);
+                    occurrences.names.end(*id);
                     occurrences.by_block.extend(in_block.drain(..).map(|seen| (id.0, seen)));
                     continue;
                 }
                 occurrences.blocks += 1;
                 let bytes = extract::in_block(block, &mut |fact_match| {
+                    occurrences.names.add(&fact_match);
                     if !fact_match.said || fact_match.counts_when_said() {
                         occurrences.sample.insert(fact_match.key, fact_match.required_anchors());
                     }
@@ -132,6 +138,7 @@ impl Vocabulary {
                     }
                 });
                 occurrences.bytes[id.index()] = bytes as u32;
+                occurrences.names.end(*id);
                 in_block.extend(accesses.commands.get(id).map(|command| Occurrence {
                     tracked: *command,
                     line: 0,
