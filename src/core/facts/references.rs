@@ -22,7 +22,7 @@ mod vocabulary;
 mod wordings;
 mod worth;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
@@ -150,8 +150,8 @@ pub struct References {
     pub names: Arc<BlockNames>,
     /// Tracked facts by key.
     known: FxHashMap<u64, FactId>,
-    /// Finds the rules in a text; `None` if there are no rules.
-    rule_matcher: Option<AhoCorasick>,
+    /// Finds the rules in a text; `None` if there are no rules. Built when a layer first wrote a text.
+    rule_matcher: OnceLock<Option<AhoCorasick>>,
     occurrences: Rows<Occurrence>,
     sources: Rows<BlockId>,
     after: Vec<u32>,
@@ -271,7 +271,11 @@ impl References {
     }
 
     fn find_rules(&self, text: &str, found: &mut Vec<FactId>) {
-        let rules = self.rule_matcher.iter().flat_map(|finder| finder.find_overlapping_iter(text));
+        let rules = self
+            .rule_matcher
+            .get_or_init(|| rules::matcher(&self.rules))
+            .iter()
+            .flat_map(|finder| finder.find_overlapping_iter(text));
         found.extend(rules.map(|rule| (self.facts.len() + rule.pattern().as_usize()) as FactId));
     }
 }

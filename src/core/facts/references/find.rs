@@ -1,6 +1,6 @@
 //! Finds references: compares each use of a fact with what the recorded agent could see at that call.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -335,7 +335,7 @@ impl<'a> ReferenceFinder<'a> {
             after: self.after,
             handles: Rows::new(self.conversation.blocks.len(), &handles),
             writes: Writes::new(facts.len(), &writes, first_command, &self.accesses.changes),
-            rule_matcher: self.rules.matcher(),
+            rule_matcher: OnceLock::new(),
             rules: self.rules.rules,
             known,
             facts,

@@ -62,12 +62,11 @@ impl RuleIndex {
             self.by_block.entry(block).or_default().push(tracked);
         }
     }
+}
 
-    /// Returns an automaton that finds all rules in one pass over a text; `None` if there are no rules, or too many.
-    pub fn matcher(&self) -> Option<AhoCorasick> {
-        let texts = || self.rules.iter().map(|rule| &rule.text);
-        AhoCorasick::new(texts()).ok().filter(|_| !self.rules.is_empty())
-    }
+/// Returns an automaton that finds all rules in one pass over a text; `None` if there are no rules, or too many.
+pub(super) fn matcher(rules: &[Rule]) -> Option<AhoCorasick> {
+    AhoCorasick::new(rules.iter().map(|rule| &rule.text)).ok().filter(|_| !rules.is_empty())
 }
 
 /// Returns the orders that hold longer than until they are done: those of the first typed message, and those of more messages than one.
