@@ -154,8 +154,13 @@ pub fn is_stand_in(kind: FactKind, text: &str) -> bool {
             let address = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
             return address.is_some_and(|address| is_default_address(address.trim_end_matches('/')));
         }
-        FactKind::Identifier if is_default_address(text) => return true,
-        FactKind::Identifier if text.ends_with(|c: char| c.is_ascii_digit()) => text,
+        // A port ends with a digit, too.
+        FactKind::Identifier if text.ends_with(|c: char| c.is_ascii_digit()) => {
+            if is_default_address(text) {
+                return true;
+            }
+            text
+        }
         FactKind::File => text.split('.').next().unwrap_or_default(),
         _ => return false,
     };

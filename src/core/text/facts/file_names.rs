@@ -1,6 +1,6 @@
 //! The file names of one block.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::FactMatch;
 use super::{FactKind, key};
@@ -12,7 +12,7 @@ pub struct FileNames {
     text: String,
     names: Vec<FileName>,
     /// Keys of the names at the end of paths.
-    in_paths: HashSet<u64>,
+    in_paths: FxHashSet<u64>,
 }
 
 struct FileName {

@@ -59,13 +59,14 @@ pub fn strip_search_location(line: &str) -> &str {
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len().min(MAX_LOCATION_BYTES) && !bytes[at].is_ascii_whitespace() {
-        let begins = at == 0 || matches!(bytes[at - 1], b':' | b'-');
-        let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let sign = bytes.get(at + digits);
-        if begins && digits > 0 && matches!(sign, Some(b':' | b'-')) && (at == 0 || sign == bytes.get(at - 1)) {
-            return line[at + digits + 1..].trim_start();
+        if at == 0 || matches!(bytes[at - 1], b':' | b'-') {
+            let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let sign = bytes.get(at + digits);
+            if digits > 0 && matches!(sign, Some(b':' | b'-')) && (at == 0 || sign == bytes.get(at - 1)) {
+                return line[at + digits + 1..].trim_start();
+            }
         }
-        at += digits.max(1);
+        at += 1;
     }
     line
 }
