@@ -94,8 +94,8 @@ impl Clear {
             return fill(&self.placeholder, &[("tool", tool)]);
         }
         let content = self.filter.lists.content(block).unwrap_or_default();
-        let path = content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
-        if let Some(path) = path.filter(|_| !self.placeholder_saved.is_empty()) {
+        let path = || content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
+        if let Some(path) = (!self.placeholder_saved.is_empty()).then(path).flatten() {
             return fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]);
         }
         let lines = if states_lines { python_text::line_count(&content).to_string() } else { String::new() };
