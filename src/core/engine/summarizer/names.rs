@@ -29,7 +29,8 @@ pub struct NameCounts {
     pub false_facts: u64,
 }
 
-/// Index from names to the blocks of one conversation that contain them, including thinking and the names of tools. Built when the first summary needs it, by any thread.
+/// Index from names to the blocks of one conversation that contain them, including thinking and the names of tools. Built when the
+/// first summary needs it, by any thread.
 #[derive(Debug, Default)]
 pub struct NameIndex {
     holders: OnceLock<NameHolders>,

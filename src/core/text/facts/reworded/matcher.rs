@@ -26,7 +26,8 @@ pub struct Matcher {
     rarest: usize,
 }
 
-/// Letters, digits and signs, those first that programs and what they print have most often.
+/// Letters, digits and signs, the most frequent first, as counted in the sources of this program and in what agents and their tools
+/// write. Only the speed of a search depends on it.
 const FREQUENT: &[u8] = b"etaonisrlcdupmhfg-/_.=:,(){}y012vkbw3456789x;STECARIDNPLMFOBGjUVHWKqzXYQJZ[]<>|*&!?+#@%$~^";
 
 /// Returns how rare a byte is in texts. Where texts have characters outside ASCII, these are all over.
