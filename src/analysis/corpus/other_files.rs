@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 
 use super::listings::Listings;
 use crate::transcript::format::{Joins, OtherFile};
-use crate::transcript::source::{self, Input};
+use crate::transcript::source::{self, Input, without_compression};
 
 /// The files of the folders in which transcripts are that are read with others.
 #[derive(Default)]
@@ -65,7 +65,8 @@ impl OtherFiles {
 
     /// Returns the file of this name beside another one, compressed or not. The name, too, is text of a transcript.
     fn beside(&self, input: &Input, name: &str) -> Option<Input> {
-        let found = find(&self.beside.of(own_folder(input)?, |folder| list(folder, 1)), |file| plain(file) == name)?;
+        let found =
+            find(&self.beside.of(own_folder(input)?, |folder| list(folder, 1)), |file| without_compression(file) == name)?;
         source::find(Path::new(""), &[found]).0.pop()
     }
 }
@@ -95,11 +96,7 @@ fn name_beside(input: &Input, file: &Input) -> String {
 
 /// Returns the name of a file without the ending of its compression.
 fn file_name(input: &Input) -> &str {
-    plain(input.name.rsplit('/').next().unwrap_or_default())
-}
-
-fn plain(name: &str) -> &str {
-    name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name)
+    without_compression(input.name.rsplit('/').next().unwrap_or_default())
 }
 
 /// Returns the folder above those that are named after a date: `sessions` of `sessions/2026/10/05`.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::listings::Listings;
+use crate::transcript::source::without_compression;
 
 /// The names of the sub-agents that have a file in a folder.
 #[derive(Default)]
@@ -30,7 +31,7 @@ fn among(folder: &Path) -> HashSet<String> {
 
 /// Returns a name without the endings of a transcript.
 pub(super) fn stem(name: &str) -> &str {
-    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(name);
+    let name = without_compression(name);
     name.strip_suffix(".jsonl").unwrap_or(name)
 }
 

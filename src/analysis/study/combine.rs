@@ -32,13 +32,8 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         ..Results::of_this_program()
     };
     let copies = without_copies(&transcripts);
-    let mut counted = Vec::with_capacity(transcripts.len());
-    for (result, copy) in transcripts.into_iter().zip(copies) {
-        match copy {
-            Some(note) => counted.push(Err(note)),
-            None => counted.push(Ok(result)),
-        }
-    }
+    let mut counted: Vec<Result<TranscriptResult, ResultNote>> =
+        transcripts.into_iter().zip(copies).map(|(result, copy)| copy.map_or(Ok(result), Err)).collect();
     let families = Families::new(counted.iter().flatten().flat_map(|result| &result.kin));
     counted.iter_mut().flatten().flat_map(|result| &mut result.compared).for_each(|sample| sample.move_to(&families));
     let samples: Vec<&ChanceSample> = counted.iter().flatten().flat_map(|result| &result.compared).collect();

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Number of transcripts of which all stays in memory. With seven policies they take some 100 MB.
+/// The results of this number of transcripts stay in memory. With seven policies, those of small sessions take some 60 MB.
 const IN_MEMORY: usize = 1_000;
 
 /// A temporary file for the values of many transcripts. It has no name that another program could open, and goes with the last value in

@@ -22,7 +22,7 @@ use super::format::store::{StoreError, is_part, of_folder};
 
 use input::Held;
 pub use input::Input;
-pub use name::{display_path, is_skipped, is_transcript};
+pub use name::{display_path, is_skipped, is_transcript, without_compression};
 use name::{is_pattern, plain_name, suggestion};
 pub use read::{Content, MAX_BYTES, read, read_head, read_settings};
 

@@ -89,7 +89,7 @@ struct Record {
     agent_round: Value,
     /// What gave a message to a sub-agent that works.
     external_input_kind: Option<String>,
-    /// The session and the record of which this one is a copy, in a fork.
+    /// In a fork: the session and the record that this record copies.
     forked_from: Value,
 }
 

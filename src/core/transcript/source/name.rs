@@ -41,8 +41,12 @@ pub fn is_skipped(name: &OsStr) -> bool {
 /// Whether a file with this name, found in a folder, counts as a transcript.
 pub fn is_transcript(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(ZSTANDARD)).unwrap_or(&name);
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+    without_compression(&name).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
+
+/// Returns the name of a file without the ending of its compression.
+pub fn without_compression(name: &str) -> &str {
+    name.strip_suffix(".gz").or_else(|| name.strip_suffix(ZSTANDARD)).unwrap_or(name)
 }
 
 /// Returns the path of a `.zst` file without that ending; `None` for other files.
