@@ -40,10 +40,10 @@ fn name(policy: usize) -> String {
 fn results(policies: usize, sessions: usize) -> Results {
     let columns = metric::columns();
     let row = |session: usize, policy: usize| Row {
-        transcript: format!("{session}.jsonl"),
+        transcript: format!("{session}.jsonl").into(),
         conversation: "main".into(),
         recording: Default::default(),
-        policy: name(policy),
+        policy: name(policy).into(),
         bound_of: None,
         values: columns.iter().enumerate().map(|(at, column)| (column.id.clone(), Some(value(session, policy, at)))).collect(),
     };

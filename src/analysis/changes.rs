@@ -248,17 +248,17 @@ fn moved(sides: &Sides, pairs: &[PolicyPair], columns: &[&Column]) -> Vec<Moved>
 fn moved_in(id: &str, sides: &Sides, pairs: &[PolicyPair], columns: &[&Column]) -> Vec<Moved> {
     let Some(column) = columns.iter().find(|column| column.id == id) else { return Vec::new() };
     let later: BTreeMap<(&str, ConversationKey), &Row> =
-        sides.after.rows.iter().map(|row| ((row.policy.as_str(), ConversationKey::of(row)), row)).collect();
+        sides.after.rows.iter().map(|row| ((&*row.policy, ConversationKey::of(row)), row)).collect();
     let name_after: BTreeMap<&str, &str> = pairs.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
-    let later_than = |row: &Row| later.get(&(*name_after.get(row.policy.as_str())?, ConversationKey::of(row))).copied();
+    let later_than = |row: &Row| later.get(&(*name_after.get(&*row.policy)?, ConversationKey::of(row))).copied();
     let rows = sides.before.rows.iter();
     rows.filter_map(|row| Some(Moved::new(column, row, later_than(row)?))).filter(|moved| moved.change.is_change()).collect()
 }
 
 impl Moved {
     fn new(column: &Column, before: &Row, after: &Row) -> Self {
-        let Row { policy, transcript, conversation, .. } = before;
-        let [policy, transcript, conversation] = [policy, transcript, conversation].map(Clone::clone);
+        let [policy, transcript, conversation] =
+            [&before.policy, &before.transcript, &before.conversation].map(|text| text.to_string());
         let change = ColumnChange::new(column, &before.values, &after.values);
         let hit = [before, after].map(|row| row.values.get(retention::HIT));
         Self { policy, transcript, conversation, change, hit }

@@ -22,12 +22,12 @@ pub struct IdleProgram {
 pub fn idle_programs(results: &Results) -> Vec<IdleProgram> {
     let idle = |policy: &PolicyText| {
         let layer = program_layer(policy)?;
-        let mut work = results.layers.iter().filter(|row| row.policy == policy.name).peekable();
+        let mut work = results.layers.iter().filter(|row| *row.policy == *policy.name).peekable();
         work.peek()?;
         if work.any(|row| row.fired > 0) {
             return None;
         }
-        let rows = results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none());
+        let rows = results.rows.iter().filter(|row| *row.policy == *policy.name && row.bound_of.is_none());
         let calls = rows.filter_map(|row| row.values.get(CALLS)).sum::<f64>() as u64;
         let shape = layer.get("shape").and_then(Value::as_str).map(str::to_owned);
         (calls > 0).then(|| IdleProgram { policy: policy.name.clone(), calls, shape })

@@ -41,7 +41,7 @@ fn check(row: &Row) {
     {
         assert!((hit + soft + stale + hard - 1.0).abs() < 1e-6, "{}: {hit} {soft} {stale} {hard}", row.policy);
     }
-    if row.policy == "keep-all" {
+    if &*row.policy == "keep-all" {
         assert!(share("tokens.saved").is_none_or(|saved| saved == 0.0));
         assert!(share("kept.hard").is_none_or(|hard| hard == 0.0));
     }

@@ -6,10 +6,10 @@ type Cells = (&'static str, &'static str, f64, f64);
 
 fn results(cells: &[Cells], toml: &str) -> Results {
     let row = |(policy, transcript, usd, hit): &Cells| Row {
-        transcript: (*transcript).to_owned(),
-        conversation: "main".to_owned(),
+        transcript: (*transcript).into(),
+        conversation: "main".into(),
         recording: Default::default(),
-        policy: (*policy).to_owned(),
+        policy: (*policy).into(),
         bound_of: None,
         values: Values::from_iter([(cost::USD, Some(*usd)), (retention::HIT, Some(*hit)), ("kept.weight", Some(1.0))]),
     };

@@ -69,7 +69,7 @@ pub fn draft_limits(results: &Results, policy: &Policy) -> Vec<DraftLimit> {
     let summary = results.summary.iter().find(|summary| summary.policy == policy.name && summary.bound_of.is_none());
     let limits = columns.filter_map(|(column, kind, words)| {
         let value = measure(results, &[policy], &[&column]).first()?.totals.get(&column.id)?;
-        let interval = summary.and_then(|summary| summary.intervals.entry(&column.id)).copied();
+        let interval = summary.and_then(|summary| summary.intervals.entry(&column.id));
         let (rule, why) = match kind {
             // A limit below nothing would hold for every policy.
             Kind::Kept if value <= SHARE_MARGIN[1] => return None,

@@ -28,7 +28,7 @@ pub struct TranscriptValues {
     pub transcript: String,
     pub values: Values,
     /// What it adds to the totals.
-    pub adds: ColumnMap<Option<Accumulator>>,
+    pub adds: ColumnMap<Vec<Option<Accumulator>>>,
 }
 
 /// Measures these policies in these columns.
@@ -39,7 +39,7 @@ pub fn measure(results: &Results, policies: &[&Policy], columns: &[&Column]) -> 
 fn measure_policy(results: &Results, policy: &Policy, columns: &[&Column]) -> Measured {
     let mut rows: Vec<(&str, Vec<&Row>)> = Vec::new();
     let mut row_of: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()) {
+    for row in results.rows.iter().filter(|row| *row.policy == *policy.name && row.bound_of.is_none()) {
         let place = *row_of.entry(&row.transcript).or_insert(rows.len());
         if place == rows.len() {
             rows.push((&row.transcript, Vec::new()));
@@ -66,9 +66,8 @@ fn measure_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], co
         Some(count) => Some(Accumulator { numerator: count, denominator: 1.0 }),
         None => rows.iter().filter_map(|row| column.contribution(&row.values)).reduce(|sum, one| column.add(sum, one)),
     };
-    let adds: ColumnMap<Option<Accumulator>> = columns.iter().map(|column| (column.id.clone(), adds(column))).collect();
-    let value =
-        |column: &&Column| (column.id.clone(), adds.entry(&column.id).copied().flatten().and_then(|add| column.total_of(add)));
+    let adds: ColumnMap<Vec<Option<Accumulator>>> = columns.iter().map(|column| (column.id.clone(), adds(column))).collect();
+    let value = |column: &&Column| (column.id.clone(), adds.entry(&column.id).flatten().and_then(|add| column.total_of(add)));
     TranscriptValues { transcript: transcript.to_owned(), values: columns.iter().map(value).collect(), adds }
 }
 
@@ -83,6 +82,6 @@ impl Measured {
 impl TranscriptValues {
     /// Returns what it adds to the total of a column.
     pub fn added(&self, column: &Column) -> Option<Accumulator> {
-        self.adds.entry(&column.id).copied().flatten()
+        self.adds.entry(&column.id).flatten()
     }
 }

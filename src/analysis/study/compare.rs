@@ -55,10 +55,10 @@ impl BaselineComparison<'_> {
             oracle_weight: Some(bounds.weight),
         };
         let row = Row {
-            transcript: self.transcript.to_owned(),
-            conversation: conversation.name.clone(),
+            transcript: self.transcript.into(),
+            conversation: conversation.name.as_str().into(),
             recording: Arc::clone(&self.recording),
-            policy: policy.name.clone(),
+            policy: policy.name.as_str().into(),
             bound_of: None,
             values: metric::values(&input),
         };

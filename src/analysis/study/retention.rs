@@ -241,7 +241,7 @@ pub fn chances(compared: &[&ChanceSample]) -> Vec<Option<f64>> {
 pub fn fill_in_chance<'a>(rows: &mut [Row], chances: impl Iterator<Item = (&'a ChanceSample, Option<f64>)>) {
     let mut rows = rows.iter_mut().peekable();
     for (sample, chance) in chances {
-        while let Some(row) = rows.next_if(|row| row.conversation == sample.conversation) {
+        while let Some(row) = rows.next_if(|row| *row.conversation == *sample.conversation) {
             if row.bound_of.is_none() {
                 row.values.set(CHANCE, chance);
             }

@@ -18,7 +18,7 @@ pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
     let mut recorded: Vec<ReplicateRows> = Vec::new();
     for policy in &study.policies {
         let summarizer = &study.summarizers[policy.summarizer];
-        let own: Vec<&Row> = results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()).collect();
+        let own: Vec<&Row> = results.rows.iter().filter(|row| *row.policy == *policy.name && row.bound_of.is_none()).collect();
         match summarizer.policy_of(&policy.name) {
             Some(original) if policy.summarizes() => {
                 match asked.iter_mut().find(|variants| variants.policy == original && variants.summarizer == summarizer.name) {

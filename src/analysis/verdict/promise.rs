@@ -46,7 +46,7 @@ pub fn promise(results: &Results, verdict: &Verdict, standing: &Standing) -> Pro
 
 fn usd_a_month(results: &Results, standing: &Standing) -> Option<f64> {
     let (own, theirs) = standing.dollars()?;
-    let is_priced = |row: &&Row| row.policy == standing.policy() && row.values.get(cost::USD).is_some();
+    let is_priced = |row: &&Row| *row.policy == *standing.policy() && row.values.get(cost::USD).is_some();
     let is_dated = results.rows.iter().filter(is_priced).all(|row| row.recording.started.is_some());
     let days = days(results).filter(|days| is_dated && *days >= LEAST_DAYS)?;
     Some((theirs - own) / days * DAYS_OF_A_MONTH)

@@ -228,10 +228,10 @@ fn two_that_differ() -> Results {
             (overflow::FAILED_CALLS, if policy == "keep-all" { 1.0 } else { 0.0 }),
         ];
         Row {
-            transcript: format!("{session}.jsonl"),
-            conversation: "main".to_owned(),
+            transcript: format!("{session}.jsonl").into(),
+            conversation: "main".into(),
             recording: Default::default(),
-            policy: policy.to_owned(),
+            policy: policy.into(),
             bound_of: None,
             values: values.into_iter().map(|(id, value)| (ColumnId::Borrowed(id), Some(value))).collect(),
         }
@@ -301,7 +301,7 @@ fn promise_is_of_as_many_sessions_against_the_yardstick() {
     assert_eq!((promised.sessions, promised.facts, promised.usd_a_month), (10, None, None));
     // Three sessions predict, and prove nothing; two do neither.
     let of_first = |sessions: &str| {
-        let rows: Vec<Row> = results.rows.iter().filter(|row| row.transcript.as_str() < sessions).cloned().collect();
+        let rows: Vec<Row> = results.rows.iter().filter(|row| *row.transcript < *sessions).cloned().collect();
         let part = Results { summary: summarise(&columns(), &rows), rows, ..results.clone() };
         let whole = verdict(&part).expect("results");
         let odd = whole.standing("odd").expect("a row");
@@ -333,7 +333,7 @@ fn saving_of_a_month_needs_a_week_and_a_date_of_every_session() {
     results.dates = dates("2026-01-07T23:59:59Z");
     assert_eq!(month(&results), None, "less than a week");
     results.dates = dates("2026-01-11T00:00:00Z");
-    let row = results.rows.iter_mut().find(|row| row.policy == "odd").expect("a row");
+    let row = results.rows.iter_mut().find(|row| &*row.policy == "odd").expect("a row");
     row.values.set(cost::USD, Some(5.0));
     assert_eq!(month(&results), None, "it has a cost and no date");
 }
@@ -341,7 +341,7 @@ fn saving_of_a_month_needs_a_week_and_a_date_of_every_session() {
 #[test]
 fn few_sessions_have_no_ties() {
     let mut results = two_that_differ();
-    results.rows.retain(|row| row.transcript.as_str() < "5");
+    results.rows.retain(|row| &*row.transcript < "5");
     let whole = verdict(&results).expect("results");
     assert_eq!(ties(&results, &whole), None);
 }

@@ -88,7 +88,7 @@ impl<'a> Intervals<'a> {
 
     /// Returns the interval of one policy.
     pub(super) fn of(&self, summary: &Summary) -> Option<[f64; 2]> {
-        let saved = summary.intervals.entry(cost::RATIO).copied().filter(|_| self.yardstick.is_of_study());
+        let saved = summary.intervals.entry(cost::RATIO).filter(|_| self.yardstick.is_of_study());
         let Some(resamples) = &self.resamples else { return saved };
         let (column, added) = self.added(summary)?;
         total_interval(column, &added, resamples)

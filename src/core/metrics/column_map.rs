@@ -10,43 +10,82 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metrics::column::ColumnId;
+use crate::util::numbers::Numbers;
 
 /// Map from column ids that keeps the order of insertion. A lookup scans the few dozen ids; if two entries have one id, the
 /// first counts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnMap<T> {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ColumnMap<L> {
     /// The ids of the values, in their order. Large studies keep hundreds of thousands of maps, so maps with the same ids share them.
     ids: Arc<Vec<ColumnId>>,
-    values: Vec<T>,
+    values: L,
 }
 
 /// Values of one row: `None` (null in JSON) if the metric does not apply.
-pub type Values = ColumnMap<Option<f64>>;
+pub type Values = ColumnMap<Numbers>;
 
 /// Both ends of each confidence interval.
-pub type Intervals = ColumnMap<[f64; 2]>;
+pub type Intervals = ColumnMap<Vec<[f64; 2]>>;
 
-impl<T> ColumnMap<T> {
+/// How a map keeps its values.
+pub trait List: Default + FromIterator<Self::Item> {
+    type Item: Copy;
+
+    /// Returns the value at this place.
+    fn nth(&self, place: usize) -> Option<Self::Item>;
+
+    /// Returns all values, in order.
+    fn iter(&self) -> impl Iterator<Item = Self::Item>;
+}
+
+impl<T: Copy> List for Vec<T> {
+    type Item = T;
+
+    fn nth(&self, place: usize) -> Option<T> {
+        self.get(place).copied()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = T> {
+        self.as_slice().iter().copied()
+    }
+}
+
+impl List for Numbers {
+    type Item = Option<f64>;
+
+    fn nth(&self, place: usize) -> Option<Option<f64>> {
+        self.nth(place)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Option<f64>> {
+        self.iter()
+    }
+}
+
+impl<L: List> ColumnMap<L> {
     /// Returns the entry of this column.
-    pub fn entry(&self, id: &str) -> Option<&T> {
-        self.values.get(self.place(id)?)
+    pub fn entry(&self, id: &str) -> Option<L::Item> {
+        self.values.nth(self.place(id)?)
     }
 
     /// Adds an entry, or replaces the existing entry of this column.
-    pub fn set(&mut self, id: impl Into<ColumnId>, value: T) {
+    pub fn set(&mut self, id: impl Into<ColumnId>, value: L::Item) {
         let id = id.into();
         match self.place(&id) {
-            Some(place) => self.values[place] = value,
+            Some(place) => {
+                let entries = self.values.iter().enumerate();
+                self.values = entries.map(|(at, old)| if at == place { value } else { old }).collect();
+            }
             None => {
                 Arc::make_mut(&mut self.ids).push(id);
-                self.values.push(value);
+                self.values = self.values.iter().chain([value]).collect();
             }
         }
     }
 
     /// Returns whether it has no entry.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.ids.is_empty()
     }
 
     /// Returns the ids that have an entry, in order.
@@ -55,14 +94,12 @@ impl<T> ColumnMap<T> {
     }
 
     /// Sorts the entries by the position that `place` returns for an id, and keeps one entry per id.
-    pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize)
-    where
-        T: Copy,
-    {
-        let mut order: Vec<usize> = (0..self.values.len()).collect();
+    pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize) {
+        let values: Vec<L::Item> = self.values.iter().collect();
+        let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by_key(|at| place(&self.ids[*at]));
         order.dedup_by(|second, first| self.ids[*second] == self.ids[*first]);
-        *self = order.into_iter().map(|at| (self.ids[at].clone(), self.values[at])).collect();
+        *self = order.into_iter().map(|at| (self.ids[at].clone(), values[at])).collect();
     }
 
     /// Takes the ids from one of the known lists if they are the same; else they become known.
@@ -83,8 +120,8 @@ impl<T> ColumnMap<T> {
         self.ids.iter().position(|known| is_same(known, id))
     }
 
-    fn entries(&self) -> impl Iterator<Item = (&ColumnId, &T)> {
-        self.ids.iter().zip(&self.values)
+    fn entries(&self) -> impl Iterator<Item = (&ColumnId, L::Item)> {
+        self.ids.iter().zip(self.values.iter())
     }
 }
 
@@ -100,7 +137,7 @@ fn is_same(known: &str, id: &str) -> bool {
 impl Values {
     /// Returns the value of a column; `None` if the entry or its value is missing.
     pub fn get(&self, id: &str) -> Option<f64> {
-        self.entry(id).copied().flatten()
+        self.entry(id).flatten()
     }
 
     /// Like [`Self::get`], but looks first at the place where another map had the column, and stores the place where this one has it.
@@ -109,21 +146,14 @@ impl Values {
         if !self.ids.get(*place).is_some_and(|known| is_same(known, id)) {
             *place = self.place(id)?;
         }
-        self.values[*place]
+        self.values.nth(*place).flatten()
     }
 }
 
-impl<T> Default for ColumnMap<T> {
-    fn default() -> Self {
-        Self { ids: Arc::default(), values: Vec::new() }
-    }
-}
-
-impl<I: Into<ColumnId>, T> FromIterator<(I, T)> for ColumnMap<T> {
-    fn from_iter<E: IntoIterator<Item = (I, T)>>(entries: E) -> Self {
-        let (ids, mut values): (Vec<ColumnId>, Vec<T>) = entries.into_iter().map(|(id, value)| (id.into(), value)).unzip();
-        values.shrink_to_fit();
-        Self { ids: Arc::new(ids), values }
+impl<I: Into<ColumnId>, L: List> FromIterator<(I, L::Item)> for ColumnMap<L> {
+    fn from_iter<E: IntoIterator<Item = (I, L::Item)>>(entries: E) -> Self {
+        let (ids, values): (Vec<ColumnId>, Vec<L::Item>) = entries.into_iter().map(|(id, value)| (id.into(), value)).unzip();
+        Self { ids: Arc::new(ids), values: values.into_iter().collect() }
     }
 }
 
@@ -158,19 +188,19 @@ pub fn json_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<
     value.map(JsonNumber).serialize(serializer)
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
+impl<'de, L: List<Item: Deserialize<'de>>> Deserialize<'de> for ColumnMap<L> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries<T>(PhantomData<T>);
+        struct Entries<L>(PhantomData<L>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-            type Value = ColumnMap<T>;
+        impl<'de, L: List<Item: Deserialize<'de>>> Visitor<'de> for Entries<L> {
+            type Value = ColumnMap<L>;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("an object of column ids and values")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ColumnMap<T>, A::Error> {
-                let entries = std::iter::from_fn(|| map.next_entry::<String, T>().transpose());
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ColumnMap<L>, A::Error> {
+                let entries = std::iter::from_fn(|| map.next_entry::<String, L::Item>().transpose());
                 entries.collect()
             }
         }
@@ -179,13 +209,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for ColumnMap<T> {
+impl<L: List<Item: JsonSchema>> JsonSchema for ColumnMap<L> {
     fn schema_name() -> Cow<'static, str> {
-        format!("ColumnMap_of_{}", T::schema_name()).into()
+        format!("ColumnMap_of_{}", L::Item::schema_name()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<L::Item>() })
     }
 }
 

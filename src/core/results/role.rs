@@ -52,7 +52,7 @@ impl Role {
         Self::of(policy).words().unwrap_or(policy)
     }
 
-    fn of_row(policy: &str, bound_of: Option<&String>) -> Self {
+    fn of_row(policy: &str, bound_of: Option<&str>) -> Self {
         if bound_of.is_some() { Self::Oracle } else { Self::of(policy) }
     }
 }
@@ -60,14 +60,14 @@ impl Role {
 impl Row {
     /// Returns the role of its policy.
     pub fn role(&self) -> Role {
-        Role::of_row(&self.policy, self.bound_of.as_ref())
+        Role::of_row(&self.policy, self.bound_of.as_deref())
     }
 }
 
 impl Summary {
     /// Returns the role of its policy.
     pub fn role(&self) -> Role {
-        Role::of_row(&self.policy, self.bound_of.as_ref())
+        Role::of_row(&self.policy, self.bound_of.as_deref())
     }
 }
 

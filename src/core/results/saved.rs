@@ -140,19 +140,19 @@ pub struct Results {
     pub unfinished: Option<Unfinished>,
 }
 
-/// One conversation under one policy.
+/// One conversation under one policy. Rows of one study share their texts: large studies have hundreds of thousands of rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    pub transcript: String,
-    pub conversation: String,
+    pub transcript: Arc<str>,
+    pub conversation: Arc<str>,
     /// What the record says about the conversation: stored once for all of its rows.
     #[serde(flatten)]
     pub recording: Arc<Recording>,
-    pub policy: String,
+    pub policy: Arc<str>,
     /// Set on rows of a bound: the policy that it bounds. An oracle that knows the future gets the bound with the tokens that the
     /// policy sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound_of: Option<String>,
+    pub bound_of: Option<Arc<str>>,
     pub values: Values,
 }
 
@@ -228,7 +228,7 @@ impl ResultNote {
 impl Row {
     /// Returns a row for a bound of this row's policy in the same conversation. Its name is `POLICY · NAME`.
     pub fn bound(&self, name: &str, values: Values) -> Self {
-        let policy = format!("{} · {name}", self.policy);
+        let policy = format!("{} · {name}", self.policy).into();
         Self { policy, bound_of: Some(self.policy.clone()), values, ..self.clone() }
     }
 }

@@ -18,7 +18,7 @@ pub fn cases(results: &Results) -> Vec<Case> {
         role => !role.is_bound(),
     };
     let replayed = results.rows.iter().filter(is_checked);
-    let replayed = replayed.map(|row| (row.transcript.as_str(), row.policy.as_str())).filter(|pair| known.insert(*pair));
+    let replayed = replayed.map(|row| (&*row.transcript, &*row.policy)).filter(|pair| known.insert(*pair));
     let mut by_path_and_id: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
     for finding in &results.findings {
         by_path_and_id.entry((&finding.path, &finding.id)).or_default().push(finding);

@@ -222,7 +222,7 @@ impl<'a> TableColumn<'a> {
                 let ends = roles.cost_interval(&summary.policy).filter(|_| summary.bound_of.is_none());
                 ends.map(shown_interval)
             }
-            [only] => summary.intervals.entry(&only.id).and_then(|ends| number_format::interval(self.unit, *ends)),
+            [only] => summary.intervals.entry(&only.id).and_then(|ends| number_format::interval(self.unit, ends)),
             _ => None,
         };
         let is_refused = self.is_of_refused() && value.is_some_and(|count| count > 0.0);

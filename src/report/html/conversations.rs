@@ -155,7 +155,7 @@ fn values(results: &Results, series: &PolicySeries, data: &ConversationData) -> 
     let columns: Vec<&Column> = VALUES.iter().filter_map(|id| results.column(id)).collect();
     let lines = data.trace.map_or_else(Vec::new, |trace| calls::drawn_lines(trace, series));
     let row = |style: &SeriesStyle| {
-        let row = data.rows.iter().find(|row| row.policy == style.policy && row.bound_of.is_none())?;
+        let row = data.rows.iter().find(|row| *row.policy == *style.policy && row.bound_of.is_none())?;
         let of_row = columns.iter().map(|column| number_format::value(column.unit, row.values.get(&column.id)));
         let line = lines.iter().find(|(drawn, _)| drawn.policy == style.policy).map(|(_, line)| *line);
         let of_line = [

@@ -48,8 +48,8 @@ pub fn shown(conversations: &[ConversationData]) -> Vec<usize> {
 pub fn collect(results: &Results) -> Vec<ConversationData<'_>> {
     let mut indices: HashMap<ConversationKey, usize> = HashMap::new();
     let mut conversations: Vec<ConversationData> = Vec::new();
-    let rows = results.rows.iter().map(|row| (&row.transcript, &row.conversation, Some(row), None));
-    let traces = results.traces.iter().map(|trace| (&trace.transcript, &trace.conversation, None, Some(trace)));
+    let rows = results.rows.iter().map(|row| (&*row.transcript, &*row.conversation, Some(row), None));
+    let traces = results.traces.iter().map(|trace| (trace.transcript.as_str(), trace.conversation.as_str(), None, Some(trace)));
     for (transcript, conversation, row, trace) in rows.chain(traces) {
         let index = *indices.entry((transcript, conversation)).or_insert(conversations.len());
         if index == conversations.len() {

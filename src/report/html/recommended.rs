@@ -71,7 +71,7 @@ fn reported(results: &Results, sweep: &Sweep, (best, roles): (&str, &Roles)) -> 
     let value = |id: &str| {
         let (column, summary) = (results.column(id)?, summary?);
         let value = number_format::value(column.unit, Some(summary.values.get(id)?));
-        let ends = summary.intervals.entry(id).and_then(|ends| number_format::interval(column.unit, *ends));
+        let ends = summary.intervals.entry(id).and_then(|ends| number_format::interval(column.unit, ends));
         Some(format!("{} {value}{}", words(column, roles), ends.map_or(String::new(), |ends| format!(" ({ends})"))))
     };
     let values: Vec<String> = sweep.objectives.iter().filter_map(|objective| value(&objective.column)).collect();

@@ -51,7 +51,7 @@ pub fn name(summary: &Summary) -> String {
 fn with_interval(column: &Column, summary: &Summary) -> String {
     let value = number_format::value(column.unit, summary.values.get(&column.id));
     let ends = summary.intervals.entry(&column.id).filter(|_| summary.bound_of.is_none());
-    match ends.and_then(|ends| number_format::interval(column.unit, *ends)) {
+    match ends.and_then(|ends| number_format::interval(column.unit, ends)) {
         Some(ends) => format!("{value} ({ends})"),
         None => value,
     }
@@ -67,7 +67,7 @@ pub fn conversations(results: &Results) -> TableModel {
     };
     let shown = first_column(Unit::Share).unwrap_or(size);
 
-    let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
+    let folder = common_folder(results.rows.iter().map(|row| &*row.transcript));
     let mut sized: Vec<(f64, &Vec<&Row>)> = conversations.iter().map(|rows| (largest(size, rows), rows)).collect();
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
     let policies = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
@@ -78,10 +78,10 @@ pub fn conversations(results: &Results) -> TableModel {
     let rows = sized.iter().take(SHOWN).filter_map(|(tokens, rows)| {
         let first: &Row = rows.first()?;
         let replayed = rows.iter().filter(|row| row.bound_of.is_none());
-        let values: HashMap<&str, Option<f64>> = replayed.map(|row| (row.policy.as_str(), row.values.get(&shown.id))).collect();
+        let values: HashMap<&str, Option<f64>> = replayed.map(|row| (&*row.policy, row.values.get(&shown.id))).collect();
         let mut cells = vec![
             first.transcript[folder.len()..].to_owned(),
-            first.conversation.clone(),
+            first.conversation.to_string(),
             number_format::value(size.unit, Some(*tokens)),
         ];
         cells.extend(policies.iter().map(|policy| number_format::value(shown.unit, values.get(policy).copied().flatten())));

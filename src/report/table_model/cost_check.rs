@@ -88,7 +88,7 @@ pub fn record(results: &Results) -> Option<String> {
     let checks: HashMap<_, &CheckRow> =
         in_usd.map(|check| ((check.transcript.as_str(), check.conversation.as_str()), check)).collect();
     let priced = rows().filter(|row| row.values.get(cost::USD).is_some());
-    let priced = priced.filter_map(|row| checks.get(&(row.transcript.as_str(), row.conversation.as_str())));
+    let priced = priced.filter_map(|row| checks.get(&(&*row.transcript, &*row.conversation)));
     let (usage, simulated) = priced.fold((0.0, 0.0), |(usage, simulated), check| {
         (usage + check.usage_cost, simulated + check.simulated_cost - check.recorded_cost)
     });

@@ -22,7 +22,7 @@ pub fn growth(results: &Results) -> TableModel {
     };
     let (first, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.role() == Role::KeepAll);
     let rows = first.into_iter().chain(others).map(row).collect();
-    let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
+    let folder = common_folder(results.rows.iter().map(|row| &*row.transcript));
     let footnotes = longest.map(|trace| {
         let recorded = if trace.recorded.is_empty() { String::new() } else { recorded_compactions(&trace.recorded) };
         format!(

@@ -108,7 +108,7 @@ fn a_study_of_parts_is_the_whole_study() {
     let corpus = FileCorpus::listed(folder.path(), &[], &files, &ReadSpec::default()).expect("a valid description");
     let (whole, _) = study.results(study.replay(&corpus, &NoMonitor, Default::default())).expect("results");
     let conversations: Vec<&str> =
-        whole.rows.iter().filter(|row| row.policy == "keep-all").map(|row| row.transcript.as_str()).collect();
+        whole.rows.iter().filter(|row| &*row.policy == "keep-all").map(|row| &*row.transcript).collect();
     // The copy counts once, and so does the sub-agent; the three requests are one conversation.
     let expected = ["agents/s.jsonl", "agents/t.jsonl", "agents/t/subagents/agent-a1.jsonl", "codex/a.jsonl", "log/3.json"];
     assert!(expected.iter().all(|name| conversations.contains(name)), "{conversations:?}");

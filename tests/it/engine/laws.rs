@@ -59,7 +59,7 @@ fn shared_replay_cache_changes_no_result() {
         };
         let all = rows(&policies);
         for policy in &policies[1..] {
-            let of_policy = |rows: &[Row]| rows.iter().filter(|row| row.policy == policy.name).cloned().collect::<Vec<_>>();
+            let of_policy = |rows: &[Row]| rows.iter().filter(|row| *row.policy == *policy.name).cloned().collect::<Vec<_>>();
             assert_eq!(of_policy(&all), of_policy(&rows(&[policies[0].clone(), policy.clone()])), "{}", policy.name);
         }
     });

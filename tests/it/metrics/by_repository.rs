@@ -23,7 +23,7 @@ fn cell(summary: &Summary, column: &str) -> String {
     let percent = |value: f64| format!("{:.0}", value * 100.0);
     let value = summary.values.get(column).map_or("–".to_owned(), percent);
     match summary.intervals.entry(column) {
-        Some([low, high]) => format!("{value} ({}…{})", percent(*low), percent(*high)),
+        Some([low, high]) => format!("{value} ({}…{})", percent(low), percent(high)),
         None => value,
     }
 }
@@ -67,9 +67,9 @@ fn policies_cost_and_lose_by_repository() {
             for (name, summary) in &cells {
                 let value = summary.values.get(column).expect("a value");
                 let ends = summary.intervals.entry(column);
-                assert!(ends.is_none_or(|[low, high]| (*low..=*high).contains(&value)), "{name}, {policy}: {column}");
+                assert!(ends.is_none_or(|[low, high]| (low..=high).contains(&value)), "{name}, {policy}: {column}");
             }
-            let ends = |summary: &Summary| summary.intervals.entry(column).copied();
+            let ends = |summary: &Summary| summary.intervals.entry(column);
             let pairs = cells.iter().flat_map(|(one, a)| cells.iter().map(move |(other, b)| (one, a, other, b)));
             for (one, a, other, b) in pairs {
                 if let (Some([_, high]), Some([low, _])) = (ends(a), ends(b))

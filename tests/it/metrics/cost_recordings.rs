@@ -77,7 +77,7 @@ fn recorded_sessions_cost_what_inspect_says() {
         let is_same = |transcript: &str, conversation: &str| {
             (transcript, conversation) == (&*inspection.transcript, &*inspection.conversation)
         };
-        let row = results.rows.iter().find(|row| row.policy == "recorded" && is_same(&row.transcript, &row.conversation));
+        let row = results.rows.iter().find(|row| &*row.policy == "recorded" && is_same(&row.transcript, &row.conversation));
         let check = results.checks.iter().find(|check| is_same(&check.transcript, &check.conversation));
         let (Some(row), Some(check)) = (row, check) else { continue };
         let Some([cost, summaries]) = both(["cost.usd", "cost.summarizer"].map(|id| row.values.get(id))) else { continue };
@@ -147,9 +147,9 @@ fn same(a: f64, b: f64) -> bool {
 
 /// Returns whether all calls of a row's conversation are to a provider that needs cache breakpoints.
 fn has_marks(row: &Row) -> bool {
-    let recorded = RECORDINGS.iter().find(|recorded| recorded.name == row.transcript).expect("a file of ours");
+    let recorded = RECORDINGS.iter().find(|recorded| recorded.name == *row.transcript).expect("a file of ours");
     let mut conversations = recorded.reading.conversations.iter();
-    let conversation = conversations.find(|conversation| conversation.name == row.conversation).expect("a conversation of ours");
+    let conversation = conversations.find(|conversation| conversation.name == *row.conversation).expect("a conversation of ours");
     Tariff::new(conversation, &Prices::built_in(), None).terms().iter().all(|terms| terms.provider.look_back.is_some())
 }
 
@@ -169,7 +169,7 @@ fn recordings_obey_the_cost_laws() {
         for row in &priced {
             let place = format!("{}, {}, {}", row.transcript, row.conversation, row.policy);
             let get = |column: &str| row.values.get(column).unwrap_or_else(|| panic!("{place}: no {column}"));
-            if row.policy == "keep-all" {
+            if &*row.policy == "keep-all" {
                 assert_eq!((get("cost.ratio"), get("cost.at_ends"), get("cache.breaks")), (1.0, 1.0, 0.0), "{place}");
             }
             assert!((0.0..=1.0).contains(&get("cache.read")), "{place}");

@@ -292,10 +292,10 @@ pub fn hostile() -> Results {
     let mut results = with_request(with_findings(swept()));
     let policy = |name: &str| bad(name);
     for row in &mut results.rows {
-        row.transcript = bad(&row.transcript);
-        row.conversation = bad(&row.conversation);
-        row.policy = policy(&row.policy);
-        row.bound_of = row.bound_of.as_deref().map(policy);
+        row.transcript = bad(&row.transcript).into();
+        row.conversation = bad(&row.conversation).into();
+        row.policy = policy(&row.policy).into();
+        row.bound_of = row.bound_of.as_deref().map(|name| policy(name).into());
     }
     results.summary = summarise(&results.columns, &results.rows);
     for row in &mut results.retention {

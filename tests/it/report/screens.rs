@@ -58,10 +58,10 @@ pub fn results(sessions: usize, policies: &[Policy]) -> Results {
     };
     let rows = (0..sessions).flat_map(|session| {
         all.iter().map(move |policy| Row {
-            transcript: format!("runs/{session}.jsonl"),
-            conversation: "main".to_owned(),
+            transcript: format!("runs/{session}.jsonl").into(),
+            conversation: "main".into(),
             recording: Default::default(),
-            policy: policy.name.clone(),
+            policy: policy.name.as_str().into(),
             bound_of: None,
             values: values(policy),
         })
@@ -95,14 +95,14 @@ fn many() -> Vec<Policy> {
 /// The recorded agent compacted, and `overflows` of 1,000 requests of no compaction do not fit.
 fn compacted(mut results: Results, overflows: f64) -> Results {
     results.layers = vec![LayerRow { policy: "recorded".to_owned(), fired: 3, ..LayerRow::default() }];
-    let of_keep_all = results.rows.iter_mut().filter(|row| row.policy == "keep-all").map(|row| &mut row.values);
+    let of_keep_all = results.rows.iter_mut().filter(|row| &*row.policy == "keep-all").map(|row| &mut row.values);
     of_keep_all.chain([&mut results.summary[0].values]).for_each(|values| values.set("failed_calls", Some(overflows)));
     results
 }
 
 /// Lets every second session cost more under this policy by this share of the baseline's cost, and the others less.
 fn vary(results: &mut Results, policy: &str, by: f64) {
-    for (at, row) in results.rows.iter_mut().filter(|row| row.policy == policy).enumerate() {
+    for (at, row) in results.rows.iter_mut().filter(|row| *row.policy == *policy).enumerate() {
         let cost = row.values.get("cost.nominal").expect("a cost");
         row.values.set("cost.nominal", Some(if at % 2 == 0 { cost + by } else { cost - by }));
     }

@@ -31,7 +31,7 @@ fn columns() -> Vec<Column> {
 fn row(session: usize, policy: &str, sent: f64, whole: f64) -> Row {
     let values = [sent, whole, 1.0 - sent / whole, sent, 1.0 - sent / whole].map(Some);
     Row {
-        transcript: format!("{session}.jsonl"),
+        transcript: format!("{session}.jsonl").into(),
         conversation: "main".into(),
         recording: Default::default(),
         policy: policy.into(),
@@ -138,7 +138,7 @@ fn coverage(sessions: usize, spread: f64, (draw, truth): (Draw, f64), studies: u
     let counted = |seed| {
         let results = studies_at_once(sessions, spread, draw, seed);
         let count = |is: &dyn Fn(&ComparisonRow) -> bool| results.comparisons.iter().filter(|row| is(row)).count();
-        let of_a = |row: &ComparisonRow| *results.summary[0].intervals.entry(&row.column).expect("an interval");
+        let of_a = |row: &ComparisonRow| results.summary[0].intervals.entry(&row.column).expect("an interval");
         [
             count(&|row| row.p.is_some_and(|p| p <= 0.05)),
             count(&|row| row.interval.is_some_and(|ends| is_in(0.0, ends))),
@@ -307,7 +307,7 @@ fn flips_equal_sessions_give_p_1() {
 fn too_few_sessions_give_no_inference() {
     assert_eq!(judged(study(MIN_SESSIONS - 1, 1), &["b"], 1), results(study(MIN_SESSIONS - 1, 1)));
     let mut rows = study(8, 1);
-    for row in rows.iter_mut().filter(|row| row.transcript.as_str() > "2.jsonl") {
+    for row in rows.iter_mut().filter(|row| &*row.transcript > "2.jsonl") {
         row.values.set("mean", None);
     }
     let results = judged(rows, &["b"], 1);
@@ -337,14 +337,14 @@ fn children_are_no_evidence_of_their_own() {
     let alone = judged(study(8, 1), &["b"], 1);
     let with_children = |is_family: bool| {
         let copies = |parent: Row| {
-            let (own, head) = (format!("child-{}", parent.transcript), parent.transcript.clone());
-            let session = if is_family { &head } else { &own };
+            let (own, head) = (Arc::from(format!("child-{}", parent.transcript)), parent.transcript.clone());
+            let session: &Arc<str> = if is_family { &head } else { &own };
             let child = Row { transcript: own.clone(), recording: of_session(session), ..parent.clone() };
             [Row { recording: of_session(&head), ..parent }, child]
         };
         judged(study(8, 1).into_iter().flat_map(copies).collect(), &["b"], 1)
     };
-    let interval = |results: &Results| *results.summary[0].intervals.entry("saved").expect("an interval");
+    let interval = |results: &Results| results.summary[0].intervals.entry("saved").expect("an interval");
     let (family, strangers) = (with_children(true), with_children(false));
     assert_eq!(
         [&alone, &family, &strangers].map(|results| results.statistics.as_ref().map(|made| made.sessions)),

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_row_is_of_the_session_that_its_recording_names() {
-        let mut row = Row { transcript: "b.jsonl".to_owned(), conversation: "main".to_owned(), ..Row::default() };
+        let mut row = Row { transcript: "b.jsonl".into(), conversation: "main".into(), ..Row::default() };
         assert_eq!(row.session().to_string(), "b", "a row of version 1 has no name");
         row.recording = super::super::Recording { session: "a".to_owned(), ..Default::default() }.into();
         assert_eq!(row.session().to_string(), "a");

@@ -1,5 +1,6 @@
 //! Lets rows share what repeats: a large study keeps hundreds of thousands of rows.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Recording, Row};
@@ -8,21 +9,35 @@ use crate::metrics::column_map::KnownIds;
 /// What rows have had so far.
 #[derive(Debug, Default)]
 pub struct Sharing {
-    last: Option<Arc<Recording>>,
+    /// Transcript, conversation and recording of the last row.
+    last: (Arc<str>, Arc<str>, Arc<Recording>),
+    /// Names of policies and bounds.
+    names: HashSet<Arc<str>>,
     ids: KnownIds,
 }
 
 impl Sharing {
-    /// Lets consecutive rows with the same recording share one, and rows with values of the same columns the ids of these.
+    /// Lets rows have one name of each policy, rows with values of the same columns one list of their ids, and consecutive rows of one
+    /// conversation what they say about it.
     pub fn add(&mut self, rows: &mut [Row]) {
         for row in rows {
-            match &self.last {
-                Some(last) if *last == row.recording => row.recording = last.clone(),
-                _ => self.last = Some(row.recording.clone()),
+            share(&mut row.transcript, &mut self.last.0);
+            share(&mut row.conversation, &mut self.last.1);
+            share(&mut row.recording, &mut self.last.2);
+            for name in [Some(&mut row.policy), row.bound_of.as_mut()].into_iter().flatten() {
+                match self.names.get(name) {
+                    Some(known) => *name = known.clone(),
+                    None => drop(self.names.insert(name.clone())),
+                }
             }
             row.values.share_ids(&mut self.ids);
         }
     }
+}
+
+/// Lets both be one if they are equal, and makes its own the last one otherwise.
+fn share<T: PartialEq + ?Sized>(own: &mut Arc<T>, last: &mut Arc<T>) {
+    if own == last { *own = last.clone() } else { *last = own.clone() }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub fn summarise(columns: &[Column], rows: &[Row]) -> Vec<Summary> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     let mut group_of = HashMap::new();
     for row in rows {
-        let group = *group_of.entry((row.policy.as_str(), row.bound_of.as_deref())).or_insert_with(|| {
+        let group = *group_of.entry((&*row.policy, row.bound_of.as_deref())).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
@@ -29,11 +29,11 @@ pub fn summarise(columns: &[Column], rows: &[Row]) -> Vec<Summary> {
 
 fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
     let first = rows.first()?;
-    let transcripts: HashSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+    let transcripts: HashSet<&str> = rows.iter().map(|row| &*row.transcript).collect();
     let totals = totals(columns, rows.iter().map(|row| &row.values));
     Some(Summary {
-        policy: first.policy.clone(),
-        bound_of: first.bound_of.clone(),
+        policy: first.policy.to_string(),
+        bound_of: first.bound_of.as_deref().map(str::to_owned),
         transcripts: transcripts.len(),
         values: columns.iter().map(|column| column.id.clone()).zip(totals).collect(),
         intervals: Intervals::default(),

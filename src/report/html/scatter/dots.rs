@@ -74,7 +74,7 @@ pub fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec
         let configuration = configurations.get(policy).copied();
         // A front was chosen on other sessions than the held-out ones, so all points use the sessions of the choice.
         let values = if held_out { &configuration?.values } else { &summary.values };
-        let saved = |id: &str| summary.intervals.entry(id).copied();
+        let saved = |id: &str| summary.intervals.entry(id);
         let of_cost = if axes.yardstick.is_some() { series.roles.cost_interval(policy) } else { saved(&axes.x.id) };
         Some(Dot {
             policy,

@@ -214,7 +214,7 @@ fn at_risk(standing: &Standing) -> String {
     let Some((uses, hit)) = value_of(retention::RISK_USES).zip(value_of(retention::RISK_HIT)) else { return String::new() };
     let percent = |share: f64| value(Unit::Share, Some(share));
     let ends = standing.summary.intervals.entry(retention::RISK_HIT);
-    let interval = ends.map(|[low, high]| format!(" (95% interval {} to {})", grouped(low * 100.0, 1), percent(*high)));
+    let interval = ends.map(|[low, high]| format!(" (95% interval {} to {})", grouped(low * 100.0, 1), percent(high)));
     let uses = if uses == 1.0 { "the one use" } else { &format!("the {} uses", grouped(uses, 0)) };
     format!(
         " Of {uses} whose text it removed, moved or summarised, {}{} are still in context and {} are lost.",
