@@ -8,7 +8,7 @@ use super::part::PartError;
 use super::resume::ResumeError;
 use super::spec::{ResourceError, SpecError};
 use super::study::CounterError;
-use super::sweep::SweepError;
+use super::sweep::{StageError, SweepError};
 use super::{probe, show};
 use crate::engine::external::ExternalError;
 use crate::engine::summarizer::SummaryError;
@@ -95,4 +95,14 @@ pub enum Error {
     /// A policy from outside cannot be used.
     #[error(transparent)]
     External(#[from] ExternalError),
+}
+
+impl From<StageError> for Error {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::Run(error) => error.into(),
+            StageError::Part(error) => error.into(),
+            StageError::Sweep(error) => error.into(),
+        }
+    }
 }

@@ -4,6 +4,9 @@
 //! A part makes no step across transcripts: what copies, chance, intervals and worst lists need of each transcript is in its row, and
 //! [`Loaded::results`] makes these steps as for a study on one machine.
 
+mod error;
+mod of_sweep;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,15 +20,17 @@ use serde_json::Value;
 
 use super::ReplayOutcomes;
 use super::corpus::{Became, Outcome, Outcomes, Processed, RunError, Unread};
-use super::resume::Checkpoint;
+use super::resume::{Checkpoint, ONE_ROUND};
 use super::spec::{Files, Loaded, ModelRequest, ProgramRequest, ResourceError, Resources, StudySpec, difference};
-use super::study::{Spill, TranscriptResult};
+use super::study::{PartialTotals, Spill, TranscriptResult, TranscriptSize};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::summarizer::{Extract, Summarizer};
 use crate::results::saved::{Program, StudyRecord};
 
+pub use error::PartError;
+
 /// The version of the form in which parts are written.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The first bytes of gzip (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -38,9 +43,11 @@ pub struct Part {
     rows: BTreeMap<Place, Row>,
 }
 
-/// The place of a row: first the paths at which nothing is, then the transcripts, by name.
+/// The place of a row: by the stage of a sweep, then first the paths at which nothing is, then the transcripts, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
+    /// As in a [`Checkpoint`]: [`ONE_ROUND`] in a replay, and for the first stage of a sweep.
+    round: String,
     is_found: bool,
     /// The components of its path, by which transcripts are sorted.
     name: std::path::PathBuf,
@@ -48,7 +55,19 @@ struct Place {
 }
 
 /// What became of one transcript.
-type Row = Became<Checkpoint<TranscriptResult>>;
+type Row = Became<Checkpoint<Given>>;
+
+/// What was made of one transcript.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Given {
+    /// By a replay, or by the final comparison of a sweep.
+    Replay(Box<TranscriptResult>),
+    /// By the first stage of a sweep.
+    Size(TranscriptSize),
+    /// By a round of a sweep.
+    Totals(Vec<PartialTotals>),
+}
 
 /// The first line of a written part. Each further line is a row.
 #[derive(Serialize, Deserialize)]
@@ -65,33 +84,6 @@ struct Header {
 struct WrittenRow<'a> {
     transcript: &'a str,
     became: &'a Row,
-}
-
-/// Why parts cannot be read or merged.
-#[derive(Debug, thiserror::Error)]
-pub enum PartError {
-    #[error("there is no part to merge")]
-    None,
-    #[error("not a part: the first line has no \"recompact_part\" (is it of `recompact replay … --part`?)")]
-    NoPart,
-    #[error("cannot be read: {0}")]
-    Unreadable(io::Error),
-    #[error("the results of many transcripts wait in a temporary file, which cannot be written: {0} (TMPDIR names its folder)")]
-    NoSpill(io::Error),
-    #[error("a part of version {0}; this program reads version {VERSION}")]
-    OtherVersion(u32),
-    #[error("it was written by {} {}, which may count otherwise than this program, {} {}", .0.name, .0.version, Program::this().name, Program::this().version)]
-    OtherProgram(Program),
-    #[error("line {line}: not a row of a part: {why}")]
-    Row { line: usize, why: serde_json::Error },
-    #[error("it has {found} of {rows} rows: the file is cut off; replay its transcripts again")]
-    CutOff { found: usize, rows: usize },
-    #[error("the parts are of several studies: one has {0}")]
-    OtherStudy(String),
-    #[error("{0}: two parts have different bytes of it: it was changed between their runs; replay it again")]
-    Changed(String),
-    #[error("the part was made with {0}: finish it with the same policies and prices")]
-    OtherFiles(String),
 }
 
 /// Files of the disk, for what replays nothing: models are not asked, and neither functions nor programs run.
@@ -118,13 +110,7 @@ impl Loaded {
     ///
     /// Fails if the run was stopped.
     pub fn part(&self, outcomes: ReplayOutcomes) -> Result<Part, RunError> {
-        let is_left = |outcome: &&Outcome<_>| matches!(outcome.became, Became::LeftOut(Unread::Stopped));
-        let (transcripts, left) = (outcomes.of.len(), outcomes.of.iter().filter(is_left).count());
-        if left > 0 {
-            return Err(RunError::Stopped { done: transcripts - left, transcripts });
-        }
-        let row = |Outcome { transcript, became }| (Place::of(&transcript, &became), became);
-        Ok(Part { study: self.record.clone(), rows: outcomes.of.into_iter().map(row).collect() })
+        Part::new(self.record.clone(), outcomes, |replay| Given::Replay(replay.into()))
     }
 
     /// Returns what became of the transcripts of merged parts, as [`Loaded::replay`] does. [`Loaded::results`] makes the steps across
@@ -137,20 +123,57 @@ impl Loaded {
         if let Some(what) = difference(&part.study, &self.record) {
             return Err(PartError::OtherFiles(what));
         }
-        let outcome = |(Place { transcript, .. }, became)| Outcome { transcript, became };
-        let outcomes = Outcomes { of: part.rows.into_iter().map(outcome).collect(), is_stopped: false };
-        Ok(Processed::new(outcomes))
+        let replay = |given| match given {
+            Given::Replay(replay) => Ok(*replay),
+            Given::Size(_) | Given::Totals(_) => Err(PartError::OfSweep),
+        };
+        let outcome = |(Place { transcript, .. }, became): (Place, Row)| {
+            Ok(Outcome { transcript, became: became.try_map(|done| done.try_map(replay))? })
+        };
+        let of = part.rows.into_iter().map(outcome).collect::<Result<_, PartError>>()?;
+        Ok(Processed::new(Outcomes { of, is_stopped: false }))
     }
 }
 
 impl Place {
-    fn of<T>(transcript: &str, became: &Became<T>) -> Self {
+    fn of(transcript: &str, became: &Row) -> Self {
         let is_found = !matches!(became, Became::LeftOut(Unread::NotFound(_)));
-        Self { is_found, name: transcript.into(), transcript: transcript.to_owned() }
+        let round = match became {
+            Became::Done(done) => done.result.round.as_str(),
+            Became::LeftOut(_) => ONE_ROUND,
+        };
+        Self { is_found, ..Self::in_round(round, transcript) }
+    }
+
+    fn in_round(round: &str, transcript: &str) -> Self {
+        let (name, transcript) = (transcript.into(), transcript.to_owned());
+        Self { round: round.to_owned(), is_found: true, name, transcript }
     }
 }
 
 impl Part {
+    /// Returns the part that some transcripts give.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the run was stopped.
+    pub(super) fn new<T>(
+        study: StudyRecord,
+        outcomes: Outcomes<Checkpoint<T>>,
+        given: impl Fn(T) -> Given,
+    ) -> Result<Self, RunError> {
+        let is_left = |outcome: &&Outcome<_>| matches!(outcome.became, Became::LeftOut(Unread::Stopped));
+        let (transcripts, left) = (outcomes.of.len(), outcomes.of.iter().filter(is_left).count());
+        if left > 0 {
+            return Err(RunError::Stopped { done: transcripts - left, transcripts });
+        }
+        let row = |Outcome { transcript, became }: Outcome<Checkpoint<T>>| {
+            let became = became.map(|done| done.map(&given));
+            (Place::of(&transcript, &became), became)
+        };
+        Ok(Self { study, rows: outcomes.of.into_iter().map(row).collect() })
+    }
+
     /// Returns the description of the study, to load it again.
     ///
     /// # Errors
@@ -160,7 +183,17 @@ impl Part {
         serde_json::from_value(Value::Object(self.study.spec.clone())).map_err(|why| PartError::Row { line: 1, why })
     }
 
-    /// Number of transcripts and of paths at which nothing is.
+    /// Returns the study.
+    pub(super) fn study(&self) -> &StudyRecord {
+        &self.study
+    }
+
+    /// Whether it is a part of a sweep.
+    pub fn is_of_sweep(&self) -> bool {
+        self.study.spec.contains_key("sweep")
+    }
+
+    /// Number of transcripts and of paths at which nothing is, in each stage.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -264,10 +297,12 @@ impl Part {
         let rows: BTreeMap<Place, Row> = lines
             .map(|(nth, line)| {
                 let line = line.map_err(PartError::Unreadable)?;
-                let mut row: Outcome<Checkpoint<TranscriptResult>> =
+                let mut row: Outcome<Checkpoint<Given>> =
                     serde_json::from_str(&line).map_err(|why| PartError::Row { line: nth + 1, why })?;
-                if let Became::Done(done) = &mut row.became {
-                    done.result.result.spill(spill).map_err(PartError::NoSpill)?;
+                if let Became::Done(done) = &mut row.became
+                    && let Given::Replay(replay) = &mut done.result.result
+                {
+                    replay.spill(spill).map_err(PartError::NoSpill)?;
                 }
                 Ok((Place::of(&row.transcript, &row.became), row.became))
             })

@@ -104,7 +104,7 @@ pub struct Checkpoint<P> {
     pub(super) hash: String,
     /// As in [`SavedTranscript`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    round: String,
+    pub(super) round: String,
     pub result: P,
 }
 
@@ -112,6 +112,22 @@ impl<P> Checkpoint<P> {
     /// Wraps a result with what identifies it.
     pub fn new(source: Source, round: &str, result: P) -> Self {
         Self { transcript: source.name.to_owned(), hash: source.hash(), round: round.to_owned(), result }
+    }
+
+    /// Makes something else of the result.
+    pub fn map<Q>(self, work: impl FnOnce(P) -> Q) -> Checkpoint<Q> {
+        let Self { transcript, hash, round, result } = self;
+        Checkpoint { result: work(result), transcript, hash, round }
+    }
+
+    /// Makes something else of the result, if that can be.
+    ///
+    /// # Errors
+    ///
+    /// Fails as the work on the result does.
+    pub fn try_map<Q, E>(self, work: impl FnOnce(P) -> Result<Q, E>) -> Result<Checkpoint<Q>, E> {
+        let Self { transcript, hash, round, result } = self;
+        Ok(Checkpoint { result: work(result)?, transcript, hash, round })
     }
 }
 

@@ -9,7 +9,8 @@
 //!
 //! A [`Search`] is a state machine: it says what to replay next and takes the results; the caller reads the transcripts. It
 //! stores what each session adds to the totals of a few columns, and nothing about single calls. If sessions are held out,
-//! the results of the chosen policies are reported on those, by an ordinary [`Study`](crate::analysis::study::Study).
+//! the results of the chosen policies are reported on those, by an ordinary [`Study`](crate::analysis::study::Study). On many machines,
+//! [`parts`](SweepOfParts) of the transcripts give the results of each stage.
 
 mod candidate;
 mod compared;
@@ -21,6 +22,7 @@ mod load;
 mod objective;
 mod parameter;
 mod pareto;
+mod parts;
 mod recommend;
 mod rules;
 mod run;
@@ -35,12 +37,13 @@ pub use criteria::Criteria;
 pub use held_out::confirm;
 pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
+pub use parts::{NextStage, SizeOutcomes, SweepOfParts};
 use recommend::add_file;
 pub(in crate::analysis) use recommend::{Member, minimax_choice};
 pub use rules::{Against, UNSENDABLE, describe as describe_conditions};
-pub use run::{Continuation, SweepEnd, SweepRun, measure};
+pub use run::{Continuation, StageError, SweepEnd, SweepRun, measure};
 pub use search::{Round, Search, SearchResult};
-pub use sessions::{SessionId, SessionTable, Split, TranscriptSize};
+pub use sessions::{SessionId, SessionTable, Split};
 pub use space::{Space, spaces};
 
 use super::spec::SpecError;

@@ -1,6 +1,7 @@
 //! Why a command failed, and its exit code.
 
 use recompact::analysis::corpus::RunError;
+use recompact::analysis::sweep::StageError;
 
 use super::interrupt;
 
@@ -56,6 +57,16 @@ impl Failure {
             Failure::Program(status) => status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX),
             Failure::Stopped { .. } => interrupt::INTERRUPTED,
             _ => 2,
+        }
+    }
+}
+
+impl From<StageError> for Failure {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::Run(error) => error.into(),
+            StageError::Part(error) => error.into(),
+            StageError::Sweep(error) => error.into(),
         }
     }
 }

@@ -190,11 +190,14 @@ impl Transcripts {
     }
 
     /// Runs work that reads the transcripts as often as it needs, on the thread pool. Problems with them were reported before.
-    pub fn run<T: Send>(&self, work: impl FnOnce(&FileCorpus, &dyn Monitor) -> Result<T, RunError> + Send) -> Result<T, Failure> {
+    pub fn run<T: Send, E: Into<Failure> + Send>(
+        &self,
+        work: impl FnOnce(&FileCorpus, &dyn Monitor) -> Result<T, E> + Send,
+    ) -> Result<T, Failure> {
         let (corpus, monitor) = (self.corpus()?, StepMonitor::new(!self.quiet));
         let result = self.install(|| work(&corpus, &monitor))?;
         monitor.finish();
-        Ok(result?)
+        result.map_err(Into::into)
     }
 
     /// Reads the only transcript and runs work on its conversations.

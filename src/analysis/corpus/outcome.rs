@@ -68,6 +68,28 @@ impl<T> Outcomes<T> {
     }
 }
 
+impl<T> Became<T> {
+    /// Makes something else of the result.
+    pub fn map<U>(self, work: impl FnOnce(T) -> U) -> Became<U> {
+        match self {
+            Self::Done(Done { result, skipped_lines }) => Became::Done(Done { result: work(result), skipped_lines }),
+            Self::LeftOut(why) => Became::LeftOut(why),
+        }
+    }
+
+    /// Makes something else of the result, if that can be.
+    ///
+    /// # Errors
+    ///
+    /// Fails as the work on the result does.
+    pub fn try_map<U, E>(self, work: impl FnOnce(T) -> Result<U, E>) -> Result<Became<U>, E> {
+        Ok(match self {
+            Self::Done(Done { result, skipped_lines }) => Became::Done(Done { result: work(result)?, skipped_lines }),
+            Self::LeftOut(why) => Became::LeftOut(why),
+        })
+    }
+}
+
 impl<T> Done<T> {
     /// Wraps a result with the notes of the reading.
     pub(super) fn new(name: &str, result: T, notes: &[Note]) -> Self {

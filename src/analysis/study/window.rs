@@ -1,5 +1,7 @@
 //! The context window of a replay.
 
+use serde::{Deserialize, Serialize};
+
 use super::Study;
 use crate::engine::policy::Policy;
 use crate::transcript::conversation::Conversation;
@@ -8,7 +10,7 @@ use crate::transcript::conversation::Conversation;
 pub const DEFAULT_WINDOW: u64 = 200_000;
 
 /// What is known of the context window of a conversation, before a policy is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownWindow {
     /// The window that the user named, or else the recorded one.
     stated: Option<u64>,

@@ -6,10 +6,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::analysis::study::{KnownWindow, Study};
+use crate::analysis::study::{KnownWindow, SessionSize, TranscriptSize};
 use crate::engine::policy::{Policy, SessionsWindow};
-use crate::results::saved::{Families, Kinship, ResultNote};
-use crate::transcript::conversation::Conversation;
+#[cfg(test)]
+use crate::results::saved::Kinship;
+use crate::results::saved::{Families, ResultNote};
 use crate::transcript::copies;
 use crate::util::text::plural;
 
@@ -20,45 +21,6 @@ const MIN_SIDE: usize = 2;
 
 /// Minimum number of sessions for which some are held out by default: three of ten.
 const MIN_HELD_OUT_FROM: usize = 10;
-
-/// Size of one conversation, from a first pass over the transcripts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionSize {
-    pub conversation: String,
-    pub kin: Kinship,
-    /// Recorded calls that have a request; a conversation without any cannot be replayed.
-    pub calls: u64,
-    /// Whether the recorded agent compacted.
-    pub is_compacted: bool,
-    pub window: KnownWindow,
-}
-
-/// Size of one transcript, from a first pass over the transcripts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TranscriptSize {
-    pub transcript: String,
-    pub conversations: Vec<SessionSize>,
-    /// Hashes of its calls, which find copies.
-    pub call_hashes: Vec<u64>,
-}
-
-impl TranscriptSize {
-    /// Measures a transcript by the calls of its conversations.
-    pub fn new(study: &Study, transcript: &str, conversations: &[Conversation]) -> Self {
-        let size = |conversation: &Conversation| SessionSize {
-            conversation: conversation.name.clone(),
-            kin: Kinship::new(transcript, conversation),
-            calls: conversation.requests() as u64,
-            is_compacted: !conversation.compactions.is_empty(),
-            window: study.known_window(conversation),
-        };
-        Self {
-            transcript: transcript.to_owned(),
-            conversations: conversations.iter().map(size).collect(),
-            call_hashes: copies::call_hashes(conversations),
-        }
-    }
-}
 
 /// Number of a session in a [`SessionTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

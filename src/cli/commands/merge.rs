@@ -1,11 +1,12 @@
 //! `recompact merge`: makes one study of the parts that many machines wrote.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::analysis::part::{Part, Unasked};
 use recompact::analysis::study::Spill;
+use recompact::analysis::sweep::{LoadedSweep, SweepOfParts};
 use recompact::results::saved::Results;
 use recompact::transcript::source::expand_patterns;
 
@@ -18,7 +19,7 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct Merge {
-    /// Parts that `recompact replay … --part FILE` wrote: files or glob patterns
+    /// Parts that `recompact replay` or `sweep` wrote with `--part FILE`: files or glob patterns
     #[arg(value_name = "PART", required = true)]
     parts: Vec<PathBuf>,
     /// Write the merged part to this file, to merge it with others later, and report nothing
@@ -47,6 +48,11 @@ impl Merge {
         if let Some(file) = self.part.as_deref() {
             return Ok(output::write_by(file, |to| merged.write(to))?);
         }
+        if merged.is_of_sweep() { self.finish_sweep(merged) } else { self.finish(merged) }
+    }
+
+    /// Makes the steps across transcripts.
+    fn finish(&self, merged: Part) -> Result<(), Failure> {
         let spec = merged.spec()?;
         let loaded = spec.load(&Unasked)?;
         let replayed = loaded.merged(merged)?;
@@ -60,10 +66,26 @@ impl Merge {
         self.output.document("merge", &results)?;
         end_of(end, spec.read.strict)
     }
+
+    /// Prints the results of a sweep, or fails with what its next stage is.
+    fn finish_sweep(&self, merged: Part) -> Result<(), Failure> {
+        let spec = merged.spec()?;
+        match LoadedSweep::new(&spec, &Unasked)?.merged(merged)? {
+            SweepOfParts::Finished(results, end) => {
+                self.output.needs_findings(false)?;
+                self.output.document("merge", &*results)?;
+                end_of(end, spec.read.strict)
+            }
+            SweepOfParts::Unfinished(next) => Err(Failure::Usage(format!(
+                "the sweep has a further stage, {next}: merge these parts into one (recompact merge PART… --part SO-FAR), and replay \
+                 the stage on each machine (recompact sweep … --after SO-FAR --part FILE)"
+            ))),
+        }
+    }
 }
 
 /// Reads a part.
-fn read(path: &PathBuf, spill: &Spill) -> Result<Part, Failure> {
+pub fn read(path: &Path, spill: &Spill) -> Result<Part, Failure> {
     let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     Part::read(file, spill).map_err(|error| failed(error.to_string()))

@@ -1,9 +1,10 @@
 //! `recompact sweep`: tries many configurations of a policy, finds the Pareto front, and recommends one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::analysis::spec::{StudySpec, SweepSpec};
+use recompact::analysis::study::Spill;
 use recompact::analysis::sweep::{Continuation, LoadedSweep, Parameter, SweepEnd, SweepRun, measure};
 use recompact::results::condition::Condition;
 use recompact::results::saved::Results;
@@ -11,6 +12,7 @@ use recompact::results::saved::Results;
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::settings::setting;
 use crate::cli::args::study::{StudyArgs, checked};
+use crate::cli::commands::merge;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::help::MORE;
@@ -56,6 +58,12 @@ pub struct Sweep {
     /// Write the recommended policy to this file, ready for -p
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Write what these transcripts give to this file, for `recompact merge`: a part of a sweep on many machines
+    #[arg(help_heading = MORE, long, value_name = "FILE", conflicts_with_all = ["resume", "output", "out", "save", "limit"])]
+    part: Option<PathBuf>,
+    /// With --part: replay the next stage of the sweep. FILE is the merged part of all transcripts so far
+    #[arg(help_heading = MORE, long, value_name = "FILE", requires = "part")]
+    after: Option<PathBuf>,
     /// Continue a sweep that was stopped by Ctrl-C, from its results saved with -o json
     #[arg(help_heading = MORE, long, value_name = "RESULTS.json")]
     resume: Option<PathBuf>,
@@ -84,10 +92,15 @@ impl Sweep {
         self.study_args.add_to(&mut uses);
         self.output.add_to(&mut uses);
         uses.write("--save", self.save.as_deref());
+        uses.write("--part", self.part.as_deref());
+        self.after.iter().for_each(|path| uses.read("--after", path));
         uses.check()?;
         self.output.needs_findings(false)?;
         let loaded = LoadedSweep::new(&self.spec(), &CommandResources::default())?;
         self.transcripts.must_be_files()?;
+        if let Some(file) = self.part.as_deref() {
+            return self.write_part(loaded, file);
+        }
         let resumed = self.resume.as_deref().map(|path| resume::load(path, &loaded.record)).transpose()?;
         let writes = [self.output.out(), self.save.as_deref()];
         let measured =
@@ -108,6 +121,22 @@ impl Sweep {
                 Err(Failure::Stopped { done, transcripts, can_resume: keep_checkpoints })
             }
         }
+    }
+
+    /// Writes the part of the sweep's next stage that these transcripts give.
+    fn write_part(&self, loaded: LoadedSweep, file: &Path) -> Result<(), Failure> {
+        let part = match self.after.as_deref() {
+            None => {
+                let sizes = self.transcripts.read_once(&[Some(file)], |corpus, monitor| loaded.sizes(corpus, monitor))?;
+                self.transcripts.checked(sizes.summary())?;
+                loaded.first_part(sizes)?
+            }
+            Some(so_far) => {
+                let so_far = merge::read(so_far, &Spill::default())?;
+                self.transcripts.run(|corpus, monitor| loaded.next_part(so_far, corpus, monitor))?
+            }
+        };
+        Ok(output::write_by(file, |to| part.write(to))?)
     }
 
     fn spec(&self) -> StudySpec {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use recompact::analysis::corpus::{FileCorpus, NoMonitor, ReadSpec};
 use recompact::analysis::part::{Part, PartError};
-use recompact::analysis::spec::{Files, Loaded, StudySpec};
+use recompact::analysis::spec::{Files, Loaded, StudySpec, SweepSpec};
 use recompact::analysis::study::Spill;
+use recompact::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepOfParts, SweepRun, measure};
 use serde_json::{Value, json};
 
 use crate::support::effort;
@@ -150,6 +151,53 @@ fn the_order_of_merging_and_repeated_tasks_change_nothing() {
     });
 }
 
+fn sweep() -> LoadedSweep {
+    let search = SweepSpec::new(Some(12), Vec::new(), Default::default(), Some(0.3));
+    let spec = StudySpec::new("lcc-s06").set("micro.keep_recent_results=1..20").sweep(search);
+    LoadedSweep::new(&spec, &Files::default()).expect("a sweep of a preset")
+}
+
+/// The stages of a sweep, each divided anew: its first one, three rounds on more and more sessions, and those on the held-out ones.
+#[test]
+fn a_sweep_of_parts_is_the_whole_sweep() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = write_transcripts(folder.path());
+    let corpus = |files: &[PathBuf]| FileCorpus::listed(folder.path(), &[], files, &ReadSpec::default()).expect("a corpus");
+    let (loaded, all) = (sweep(), corpus(&files));
+    let measured = measure(&loaded.study, &all, &NoMonitor).analysed().expect("transcripts");
+    let run = SweepRun::new(loaded, &measured).expect("enough sessions");
+    let SweepEnd::Finished(whole) = run.run(&all, &NoMonitor, &Continuation::default()).expect("a sweep") else {
+        panic!("nothing stopped it")
+    };
+    let whole = serde_json::to_string(&whole).expect("JSON");
+
+    effort::check(2, prop::collection::vec(0..3_usize, files.len() * 8), |tasks, _| {
+        let mut stages = tasks.chunks(files.len()).map(|of| {
+            let task = |nth: usize| files.iter().zip(of).filter(move |(_, of)| **of == nth).map(|(file, _)| file.clone());
+            (0..3).map(|nth| corpus(&task(nth).collect::<Vec<_>>())).collect::<Vec<_>>()
+        });
+        let first = stages.next().expect("a division of the first stage");
+        let of = |task: &FileCorpus| sweep().first_part(sweep().sizes(task, &NoMonitor)).expect("nothing stopped it");
+        let mut merged = Part::merge(first.iter().map(of)).expect("parts of one sweep");
+        let mut seen = Vec::new();
+        for tasks in stages {
+            match sweep().merged(sent(&merged)).expect("a part of the sweep") {
+                SweepOfParts::Finished(results, _) => {
+                    assert_eq!(serde_json::to_string(&results).expect("JSON"), whole);
+                    assert!(seen.len() == 5 && sweep().next_part(merged, &tasks[0], &NoMonitor).is_err(), "{seen:?}");
+                    return;
+                }
+                SweepOfParts::Unfinished(next) => seen.push(next),
+            }
+            let of = |task: &FileCorpus| sent(&sweep().next_part(sent(&merged), task, &NoMonitor).expect("its transcripts"));
+            let parts: Vec<Part> = tasks.iter().map(of).collect();
+            // A stage is not complete without the parts of all tasks, and a repeated one changes nothing.
+            merged = Part::merge(parts.into_iter().chain([sent(&merged), of(&tasks[0])])).expect("parts of one sweep");
+        }
+        panic!("it has no more than eight stages: {seen:?}");
+    });
+}
+
 #[test]
 fn what_is_no_part_of_the_study_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -176,8 +224,8 @@ fn what_is_no_part_of_the_study_is_refused() {
     for none in ["", "{}", "{\"version\": 2}\n", "not JSON"] {
         assert!(error(Part::read(none.as_bytes(), &Spill::default())).starts_with("not a part: the first line has no"));
     }
-    let newer = header.replacen("\"recompact_part\":2", "\"recompact_part\":7", 1);
-    assert_eq!(error(Part::read(newer.as_bytes(), &Spill::default())), "a part of version 7; this program reads version 2");
+    let newer = header.replacen("\"recompact_part\":3", "\"recompact_part\":7", 1);
+    assert_eq!(error(Part::read(newer.as_bytes(), &Spill::default())), "a part of version 7; this program reads version 3");
     let other = header.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1);
     assert!(
         error(Part::read(other.as_bytes(), &Spill::default()))

@@ -49,6 +49,52 @@ fn parts_merge_into_what_one_machine_prints() {
 }
 
 #[test]
+fn stages_of_a_sweep_merge_into_what_one_machine_prints() {
+    let folder = folder();
+    let at = folder.path();
+    let sweep = |more: &[&str]| {
+        let search = ["--set", "micro.keep_recent_results=1,3", "--holdout", "0", "-q"];
+        run_in(at, [&["sweep", "-p", "lcc-s06"], &search[..], more].concat(), b"")
+    };
+    let whole = sweep(&["--paths-from", "all.txt", "-o", "json"]).stdout;
+    // Sizes, the only round, and the replays of what was found.
+    for (stage, after) in [("1", None), ("2", Some("1.merged")), ("3", Some("2.merged"))] {
+        let of = |list: &str| {
+            fs::write(at.join("list"), list).expect("a folder to write to");
+            let (part, list) = (format!("{stage}.{}.part", &list[..1]), ["--paths-from", "list"]);
+            let after: Vec<&str> = after.into_iter().flat_map(|after| ["--after", after]).collect();
+            let ran = sweep(&[&list[..], &after, &["--part", &part]].concat());
+            assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+        };
+        of("a.jsonl");
+        of("b.jsonl\nnotes.json");
+        let merged = format!("{stage}.merged");
+        assert_eq!(run_in(at, ["merge", "?.?.part", "--part", &merged], b"").code, 0);
+        let ran = run_in(at, ["merge", &merged, "-o", "json"], b"");
+        if stage == "3" {
+            assert_eq!((ran.code, ran.stdout.as_str()), (0, whole.as_str()), "{}", ran.stderr);
+            continue;
+        }
+        let left = "on 2 sessions; 2 of 2 transcripts are left: merge these parts into one";
+        assert!(
+            ran.code == 2 && ran.stderr.contains("the sweep has a further stage") && ran.stderr.contains(left),
+            "{}",
+            ran.stderr
+        );
+    }
+    let refused: [(&[&str], &str); 4] = [
+        (&["--after", "3.merged", "--part", "x", "a.jsonl"], "the sweep is complete: `recompact merge` prints its results"),
+        (&["--after", "1.merged", "a.jsonl"], "required arguments were not provided"),
+        (&["--after", "1.merged", "--part", "x", "--seed", "2", "a.jsonl"], "the part was made with seed 1, not 2"),
+        (&["--part", "x", "-o", "json", "a.jsonl"], "cannot be used with '--output <REPORT>'"),
+    ];
+    for (arguments, said) in refused {
+        let ran = sweep(arguments);
+        assert!(ran.code == 2 && ran.stderr.contains(said), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_part_that_cannot_be_merged_is_refused() {
     let folder = folder();
     let at = folder.path();

@@ -1,8 +1,9 @@
 use super::*;
 use crate::analysis::spec::PolicySource;
 use crate::analysis::study::KnownWindow;
+use crate::analysis::study::{SessionSize, TranscriptSize};
 use crate::analysis::sweep::candidate::candidates;
-use crate::analysis::sweep::sessions::{SessionSize, TranscriptSize, alone};
+use crate::analysis::sweep::sessions::alone;
 use crate::analysis::sweep::space::spaces;
 use crate::metrics::column::Column;
 use crate::metrics::metric::{broken, cost};
