@@ -20,6 +20,7 @@ mod documents;
 mod error;
 mod functions;
 mod names;
+mod parts;
 mod presets;
 mod probe;
 mod resources;
@@ -49,6 +50,8 @@ mod native {
     #[pymodule_export]
     use crate::python::names::known_settings;
     #[pymodule_export]
+    use crate::python::parts::{finish, merge, next_stage, replay_part, sweep_part};
+    #[pymodule_export]
     use crate::python::presets::{export_settings, policy_toml, presets, swept_policies, usual_policies};
     #[pymodule_export]
     use crate::python::probe::probe;
@@ -59,7 +62,7 @@ mod native {
     #[pymodule_export]
     use crate::python::show::{diff, show};
     #[pymodule_export]
-    use crate::python::study::{compare, finish, merge, replay, replay_part, sweep};
+    use crate::python::study::{compare, replay, sweep};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

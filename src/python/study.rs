@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use serde_json::Value;
 
 use super::error::{raise, raise_message};
@@ -19,9 +18,7 @@ use crate::analysis::ReplayOutcomes;
 use crate::analysis::comparison::{Comparison, Difference};
 use crate::analysis::corpus::{Analysed, FileCorpus, Processed, Source, for_each};
 use crate::analysis::missed::missed_requests;
-use crate::analysis::part::{Part, PartError, Unasked};
 use crate::analysis::spec::{Files, Loaded, StudySpec};
-use crate::analysis::study::Spill;
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, measure};
 use crate::transcript::format::Reading;
 
@@ -55,63 +52,18 @@ pub fn replay(
     Ok((results, skipped.with_end(end)))
 }
 
-/// Replays transcripts that are a part of a study. Returns the part as it is written; what was skipped is in it.
-#[pyfunction]
-pub fn replay_part<'py>(
-    py: Python<'py>,
-    sources: Sources,
-    policies: Policies,
-    settings: &Bound<PyDict>,
-    watch: Watch,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let Run { spec, loaded, outcomes, .. } = run(py, &sources, policies, settings, &watch)?;
-    if spec.read.newest.is_some() {
-        return Err(raise_message("newest: which sessions are the newest depends on all of them, so a part has no such limit"));
-    }
-    strict(&spec.read, outcomes.summary())?;
-    let part = py.detach(|| loaded.part(outcomes).map(|part| part.to_bytes())).map_err(raise)?;
-    Ok(PyBytes::new(py, &part))
-}
-
-/// Merges parts of one study.
-#[pyfunction]
-pub fn merge<'py>(py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
-    let merged = py.detach(|| merged(&parts).map(|part| part.to_bytes())).map_err(raise)?;
-    Ok(PyBytes::new(py, &merged))
-}
-
-/// Makes the steps across transcripts for parts of one study.
-#[pyfunction]
-pub fn finish(py: Python, parts: Vec<PyBackedBytes>) -> PyResult<(StudyResults, Skipped)> {
-    let finished = py.detach(|| -> Result<_, crate::analysis::Error> {
-        let part = merged(&parts)?;
-        let spec = part.spec()?;
-        let loaded = spec.load(&Unasked)?;
-        Ok((loaded.merged(part)?, loaded, spec))
-    });
-    let (processed, loaded, spec) = finished.map_err(raise)?;
-    let skipped = Skipped::new(&processed, Vec::new());
-    let processed = strict(&spec.read, processed)?;
-    let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
-    Ok((StudyResults::new(results), skipped.with_end(end)))
-}
-
-fn merged(parts: &[PyBackedBytes]) -> Result<Part, PartError> {
-    let spill = Spill::default();
-    Part::merge(parts.iter().map(|bytes| Part::read(&**bytes, &spill)).collect::<Result<Vec<Part>, PartError>>()?)
-}
-
 /// What a replay gives, before it is summed up.
-struct Run {
-    spec: StudySpec,
-    loaded: Loaded,
+pub struct Run {
+    pub spec: StudySpec,
+    pub loaded: Loaded,
     functions: Arc<Functions>,
     corpus: FileCorpus,
-    outcomes: ReplayOutcomes,
+    pub outcomes: ReplayOutcomes,
     notes: Vec<String>,
 }
 
-fn run(py: Python, sources: &Sources, policies: Policies, settings: &Bound<PyDict>, watch: &Watch) -> PyResult<Run> {
+/// Replays transcripts.
+pub fn run(py: Python, sources: &Sources, policies: Policies, settings: &Bound<PyDict>, watch: &Watch) -> PyResult<Run> {
     let Policies(policies, functions, trusts_files, skips) = policies;
     let spec = study_spec(&policies, settings)?;
     let resources = PythonResources::new(&functions, trusts_files, skips)?;

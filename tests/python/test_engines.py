@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 FOLDERS = os.environ.get("RECOMPACT_TRANSCRIPTS", "fixtures/transcripts").split(":")
 PRESETS = ["lcc-s08", "claude-code"]
 PARTS = 7
+SWEEP = {"policies": ["lcc-s06"], "set": "micro.keep_recent_results=1..20", "sample": 12}
 
 
 def transcripts():
@@ -42,6 +43,19 @@ def json_of(results):
     return results.report("json")
 
 
+def swept(files):
+    """A sweep by the same stages in this process."""
+    so_far = recompact.sweep(files, part=True, **SWEEP)
+    while so_far.next_stage:
+        so_far = recompact.merge([so_far, recompact.sweep(files, part=True, after=so_far, **SWEEP)])
+    return json_of(recompact.finish(so_far))
+
+
+@pytest.fixture(scope="module")
+def expected_sweep():
+    return swept(transcripts())
+
+
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     died = tmp_path_factory.mktemp("whole") / "died"
@@ -50,7 +64,7 @@ def expected(tmp_path_factory):
     return json_of(recompact.finish(part))
 
 
-def test_ray(expected, tmp_path):
+def test_ray(expected, expected_sweep, tmp_path):
     pytest.importorskip("ray")
     import ray
     import ray.data
@@ -63,10 +77,13 @@ def test_ray(expected, tmp_path):
         rows = [{"path": path} for path in files + files[: len(files) // PARTS]]
         results = recompact.ray.replay(ray.data.from_items(rows), policies(tmp_path / "died"), batch_size=-(-len(rows) // PARTS))
         assert json_of(results) == expected
-        held = recompact.ray.replay(ray.data.read_binary_files(files[:9], include_paths=True), PRESETS, batch_size=3)
+        data = ray.data.read_binary_files(files[:9], include_paths=True)
+        held = recompact.ray.replay(data, PRESETS, batch_size=3)
+        found = recompact.ray.sweep(ray.data.from_items(rows), batch_size=-(-len(rows) // PARTS), **SWEEP)
     finally:
         ray.shutdown()
     assert (tmp_path / "died").exists()
+    assert json_of(found) == expected_sweep
     assert json_of(held) == json_of(recompact.finish(recompact.replay(files[:9], PRESETS, part=True)))
 
 
@@ -86,10 +103,12 @@ def test_spark(expected, tmp_path, monkeypatch):
         assert json_of(recompact.spark.replay(frame, policies(tmp_path / "died"))) == expected
         # Spark itself leaves out empty files.
         files = [file for file in files if os.path.getsize(file)][:9]
-        held = recompact.spark.replay(spark.read.format("binaryFile").load(files), PRESETS)
+        data = spark.read.format("binaryFile").load(files)
+        held, found = recompact.spark.replay(data, PRESETS), recompact.spark.sweep(data, **SWEEP)
     finally:
         spark.stop()
     assert (tmp_path / "died").exists()
+    assert json_of(found) == swept(files)
     assert json_of(held) == json_of(recompact.finish(recompact.replay(files, PRESETS, part=True)))
 
 

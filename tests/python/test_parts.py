@@ -55,6 +55,26 @@ def test_files_and_bytes_are_parts_as_well(whole, tmp_path):
     assert finished(parts) == whole
 
 
+def test_a_sweep_goes_on_from_the_merged_part():
+    search = {"set": "micro.keep_recent_results=1,3,9", "holdout": 0}
+    whole = recompact.sweep(FILES[:2], "lcc-s06", **search)
+    so_far, stages = None, []
+    while so_far is None or so_far.next_stage:
+        stages.append(so_far and so_far.next_stage)
+        parts = [recompact.sweep([file], "lcc-s06", part=True, after=so_far, **search) for file in FILES[:2]]
+        so_far = recompact.merge([*parts, *([so_far] if so_far else [])])
+    assert json_of(recompact.finish(so_far)) == json_of(whole)
+    sessions = whole.to_dict()["sweep"]["sessions"]
+    # Three configurations, no compaction and, if an agent compacted, the recorded runs; then those found, with the bounds.
+    assert len(stages) == 3 and all(f"on {sessions} sessions; 2 of 2 transcripts are left" in stage for stage in stages[1:])
+    with pytest.raises(recompact.RecompactError, match="the sweep is complete"):
+        recompact.sweep(FILES[:1], "lcc-s06", part=True, after=so_far, **search)
+    with pytest.raises(recompact.RecompactError, match=r"a further stage, .* part=True, after=merge\(parts\)"):
+        recompact.finish(recompact.sweep(FILES[:2], "lcc-s06", part=True, **search))
+    with pytest.raises(recompact.RecompactError, match="after: a stage of a sweep gives a part"):
+        recompact.sweep(FILES[:1], "lcc-s06", after=so_far)
+
+
 def test_the_files_of_a_tar_are_those_of_the_folder(whole):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:

@@ -1,17 +1,17 @@
-"""Parts of a study, for engines that run it on many machines."""
+"""Parts of a study or of a sweep, for engines that run it on many machines."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
 from ._calls import without_running_loop
-from ._policies import OnError, Policies, given
+from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
-from ._settings import Settings, natural, takes
+from ._settings import SearchSettings, Settings, natural, split, takes
 from ._watching import NOTHING_SKIPPED, Progress, finished, watching
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Content = tuple[str, bytes]
 
 
 class Part:
-    """What some transcripts of a study give: bytes that any machine can keep, send, and merge with other parts.
+    """What some transcripts of a study or a sweep give: bytes that any machine can keep, send, and merge with other parts.
 
     >>> import recompact
     >>> files = ["fixtures/transcripts/codex/repair.jsonl", "fixtures/transcripts/openai-chat/tasks.json"]
@@ -39,6 +39,12 @@ class Part:
             raise TypeError(f"data: bytes are needed, not {type(data).__name__}")
         #: As `recompact replay --part` writes it.
         self.data = data
+
+    @property
+    def next_stage(self) -> str | None:
+        """What is to be replayed before `finish`, if it is the merged part of a sweep that is not complete: `40 policies on 12 sessions; 7
+        of 30 transcripts are left`."""
+        return _native.next_stage(self.data)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file, which `recompact merge` takes, too."""
@@ -72,7 +78,8 @@ def merge(parts: Parts) -> Part:
 def finish(parts: Part | Parts) -> Results:
     """Makes one study of parts: the results are those of the whole study, to the byte.
 
-    Policy files and prices must be as they were for the parts. Functions are not called. What was skipped is a `RecompactWarning`.
+    Policy files and prices must be as they were for the parts. Functions are not called. What was skipped is a `RecompactWarning`. A sweep
+    must be complete: `Part.next_stage` says what is left.
 
     >>> import recompact
     >>> part = recompact.replay("fixtures/transcripts/codex/repair.jsonl", "lcc-s08", part=True)
@@ -160,6 +167,49 @@ def replayed(
     return skipped, Results(native)
 
 
+def swept(
+    sources: tuple[list[str], list[Content], bool],
+    policies: Policies | None,
+    after: Part | bytes | None,
+    jobs: int | None,
+    progress: bool | Progress | None,
+    settings: Any,
+) -> Part:
+    """Returns what transcripts give in the next stage of a sweep."""
+    if not isinstance(after, (Part, bytes, type(None))):
+        raise TypeError(f"after: a Part is needed, not {type(after).__name__}")
+    search, study = split(natural(settings), tuple(SearchSettings.__annotations__))
+    so_far = after.data if isinstance(after, Part) else after
+    with watching(jobs, progress) as watch:
+        return Part(_native.sweep_part(sources, swept_policies(policies), (study, search), so_far, watch))
+
+
+def swept_policies(policies: Policies | None) -> list[Any]:
+    """Returns the policies of a sweep: those given, or the presets that the program sweeps."""
+    named, functions = list_of_policies(_native.swept_policies() if policies is None else policies)
+    if functions:
+        raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")
+    return named
+
+
+def sweep_by_stages(stage: Callable[[bytes | None], Iterable[bytes]]) -> Results:
+    """Makes a sweep on an engine. `stage` replays all transcripts in tasks: it takes the merged part so far, and gives the parts."""
+    so_far, left = merge(stage(None)), None
+    while (next_stage := so_far.next_stage) is not None:
+        if next_stage == left:
+            raise _native.RecompactError(f"the tasks did not replay all of a stage: {left}. Do they have the same transcripts?")
+        left = next_stage
+        so_far = merge([so_far, *stage(so_far.data)])
+    return finish(so_far)
+
+
+def sweep_batch(
+    paths: Iterable[Any], contents: Iterable[Any] | None, policies: Policies | None, after: bytes | None, **settings: Any
+) -> bytes:
+    """Returns what a batch of an engine gives in the next stage of a sweep, on one thread."""
+    return swept(_sources(paths, contents), policies, after, 1, None, settings).data
+
+
 def replay_batch(
     paths: Iterable[Any],
     contents: Iterable[Any] | None,
@@ -170,8 +220,11 @@ def replay_batch(
     **settings: Any,
 ) -> bytes:
     """Returns the part of a batch of an engine, on one thread: the engine has a task for each processor."""
+    given_policies = given(policies, allow_programs, on_error)
+    return _native.replay_part(_sources(paths, contents), given_policies, natural(settings), (1, None))
+
+
+def _sources(paths: Iterable[Any], contents: Iterable[Any] | None) -> tuple[list[str], list[Content], bool]:
     names = [str(path) for path in paths]
     held = [] if contents is None else [(name, bytes(content)) for name, content in zip(names, contents)]
-    given_policies = given(policies, allow_programs, on_error)
-    sources = ([], held, False) if held else (names, [], True)
-    return _native.replay_part(sources, given_policies, natural(settings), (1, None))
+    return ([], held, False) if held else (names, [], True)

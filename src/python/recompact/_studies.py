@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, Literal, overload
 
 from . import _native
-from ._parts import Part, replayed
-from ._policies import OnError, Policies, given, list_of_policies
+from ._parts import Part, replayed, swept, swept_policies
+from ._policies import OnError, Policies, given
 from ._results import Results
 from ._settings import SearchSettings, Settings, natural, split, takes
 from ._watching import Paths, Progress, finished, list_of, watching
@@ -92,19 +92,45 @@ def replay(
     return finished(*replayed((list_of(paths), [], part), given(named, allow_programs, on_error), part, jobs, progress, settings))
 
 
+@overload
+def sweep(
+    paths: Paths,
+    policies: Policies | None = None,
+    *,
+    part: Literal[False] = False,
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[_Sweep],
+) -> Results: ...
+@overload
+def sweep(
+    paths: Paths,
+    policies: Policies | None = None,
+    *,
+    part: Literal[True],
+    after: Part | bytes | None = None,
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[_Sweep],
+) -> Part: ...
 @takes(*Settings.__annotations__, *SearchSettings.__annotations__)
 def sweep(
     paths: Paths,
     policies: Policies | None = None,
     *,
+    part: bool = False,
+    after: Part | bytes | None = None,
     jobs: int | None = None,
     progress: bool | Progress | None = None,
     **settings: Unpack[_Sweep],
-) -> Results:
+) -> Results | Part:
     """Searches the settings of policies for the best trade-offs, and recommends a configuration.
 
     The values to try are in `set`, or else in `[sweep]` of each policy. `Settings` and `SearchSettings` describe all further
     arguments; the others are those of `replay`.
+
+    With `part=True` it returns a `Part`: what these transcripts give in the first stage of a sweep on many machines, or in the stage that
+    follows from `after`, the merged part of all transcripts.
 
     >>> import recompact
     >>> found = recompact.sweep("fixtures/transcripts/codex", ["lcc-s06"], set=["micro.keep_recent_results=1,3,9"])
@@ -113,12 +139,15 @@ def sweep(
     >>> found.recommended.policy
     'lcc-s06 micro.keep_recent_results=1'
     """
+    if not isinstance(part, bool):
+        raise TypeError(f"part: True or False is needed, not {part!r}")
+    if part:
+        return swept((list_of(paths), [], True), policies, after, jobs, progress, settings)
+    if after is not None:
+        raise _native.RecompactError("after: a stage of a sweep gives a part: add part=True")
     search, study = split(natural(settings), tuple(SearchSettings.__annotations__))
-    named, functions = list_of_policies(_native.swept_policies() if policies is None else policies)
-    if functions:
-        raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")
     with watching(jobs, progress) as watch:
-        native, skipped = _native.sweep(list_of(paths), named, study, search, watch)
+        native, skipped = _native.sweep(list_of(paths), swept_policies(policies), study, search, watch)
     return finished(skipped, Results(native))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._parts import finish, replay_batch
+from ._parts import finish, replay_batch, sweep_batch, sweep_by_stages
 from ._policies import Policies
 from ._results import Results
 
@@ -21,6 +21,25 @@ def replay(dataset: Any, policies: Policies, *, batch_size: int = 64, **settings
     def replayed(batch: dict[str, Any]) -> dict[str, list[bytes]]:
         return {"part": [replay_batch(batch["path"], batch.get("bytes"), policies, **settings)]}
 
+    return finish(_parts(dataset, replayed, batch_size))
+
+
+def sweep(dataset: Any, policies: Policies | None = None, *, batch_size: int = 64, **settings: Any) -> Results:
+    """Searches the settings of policies on the transcripts of a `ray.data.Dataset`, with the results of one machine, to the byte.
+
+    The data set is read for each stage of the sweep. The rest is as in `replay`; `recompact.sweep` describes the settings.
+    """
+
+    def stage(after: bytes | None) -> list[bytes]:
+        def swept(batch: dict[str, Any]) -> dict[str, list[bytes]]:
+            return {"part": [sweep_batch(batch["path"], batch.get("bytes"), policies, after, **settings)]}
+
+        return _parts(dataset, swept, batch_size)
+
+    return sweep_by_stages(stage)
+
+
+def _parts(dataset: Any, part: Any, batch_size: int) -> list[bytes]:
     # Tasks and no actors: these wait for processors that a small cluster does not have, and a process keeps its vocabularies anyway.
-    parts = dataset.map_batches(replayed, batch_size=batch_size, batch_format="numpy")
-    return finish([row["part"] for row in parts.iter_rows()])
+    parts = dataset.map_batches(part, batch_size=batch_size, batch_format="numpy")
+    return [row["part"] for row in parts.iter_rows()]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ._parts import finish, replay_batch
+from ._parts import finish, replay_batch, sweep_batch, sweep_by_stages
 from ._policies import Policies
 from ._results import Results
 
@@ -18,15 +18,38 @@ def replay(frame: Any, policies: Policies, **settings: Any) -> Results:
     coverage of the results, and a task that is repeated changes nothing. `recompact.replay` describes the settings.
     """
 
-    def replayed(batches: Iterator[Any]) -> Iterator[Any]:
+    def replayed(paths: list[str], contents: list[bytes] | None) -> bytes:
+        return replay_batch(paths, contents, policies, **settings)
+
+    return finish(_parts(frame, replayed))
+
+
+def sweep(frame: Any, policies: Policies | None = None, **settings: Any) -> Results:
+    """Searches the settings of policies on the transcripts of a `pyspark.sql.DataFrame`, with the results of one machine, to the byte.
+
+    The data frame is read for each stage of the sweep. The rest is as in `replay`; `recompact.sweep` describes the settings.
+    """
+
+    def stage(after: bytes | None) -> list[bytes]:
+        def swept(paths: list[str], contents: list[bytes] | None) -> bytes:
+            return sweep_batch(paths, contents, policies, after, **settings)
+
+        return _parts(frame, swept)
+
+    return sweep_by_stages(stage)
+
+
+def _parts(frame: Any, part: Callable[[list[str], list[bytes] | None], bytes]) -> list[bytes]:
+    """Returns the part of each batch of records."""
+
+    def of_batches(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
         for batch in batches:
             contents = batch["content"].to_pylist() if "content" in batch.schema.names else None
             paths = [path.removeprefix("file://").removeprefix("file:") for path in batch["path"].to_pylist()]
-            part = replay_batch(paths, contents, policies, **settings)
-            yield pyarrow.RecordBatch.from_pydict({"part": [part]})
+            yield pyarrow.RecordBatch.from_pydict({"part": [part(paths, contents)]})
 
     columns = [name for name in ("path", "content") if name in frame.columns]
-    parts = frame.select(*columns).mapInArrow(replayed, "part binary")
-    return finish([bytes(row["part"]) for row in parts.toLocalIterator()])
+    parts = frame.select(*columns).mapInArrow(of_batches, "part binary")
+    return [bytes(row["part"]) for row in parts.toLocalIterator()]

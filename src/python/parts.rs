@@ -1,0 +1,138 @@
+//! Parts of studies and sweeps on many machines.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::error::{raise, raise_message};
+use super::results::StudyResults;
+use super::settings::{study_spec, sweep_spec};
+use super::study::{Policies, Run, run};
+use super::watch::{Skipped, Sources, Watch, strict};
+use crate::analysis::corpus::{ReadSpec, RunError};
+use crate::analysis::part::{Part, PartError, Unasked};
+use crate::analysis::spec::Files;
+use crate::analysis::study::Spill;
+use crate::analysis::sweep::{LoadedSweep, SweepOfParts};
+use crate::results::saved::Results;
+
+/// Replays transcripts that are a part of a study. Returns the part as it is written; what was skipped is in it.
+#[pyfunction]
+pub fn replay_part<'py>(
+    py: Python<'py>,
+    sources: Sources,
+    policies: Policies,
+    settings: &Bound<PyDict>,
+    watch: Watch,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let Run { spec, loaded, outcomes, .. } = run(py, &sources, policies, settings, &watch)?;
+    takes_all(&spec.read)?;
+    strict(&spec.read, outcomes.summary())?;
+    let part = py.detach(|| loaded.part(outcomes).map(|part| part.to_bytes())).map_err(raise)?;
+    Ok(PyBytes::new(py, &part))
+}
+
+/// Replays what the next stage of a sweep asks of some transcripts: their sizes, or what follows from the merged part of all. Returns the
+/// new part.
+#[pyfunction]
+pub fn sweep_part<'py>(
+    py: Python<'py>,
+    sources: Sources,
+    policies: Vec<Bound<PyAny>>,
+    settings: (Bound<PyDict>, Bound<PyDict>),
+    so_far: Option<PyBackedBytes>,
+    watch: Watch,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let spec = study_spec(&policies, &settings.0)?.sweep(sweep_spec(&settings.1)?);
+    takes_all(&spec.read)?;
+    let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
+    let corpus = sources.corpus(&spec.read)?;
+    let part = match so_far {
+        None => {
+            let (sizes, _) = watch.run(py, &corpus, |corpus, pulse| loaded.sizes(corpus, pulse))?;
+            strict(&spec.read, sizes.summary())?;
+            loaded.first_part(sizes).map_err(raise)?
+        }
+        Some(so_far) => {
+            let so_far = read(&so_far, &Spill::default()).map_err(raise)?;
+            watch.run(py, &corpus, |corpus, pulse| loaded.next_part(so_far, corpus, pulse))?.0.map_err(raise)?
+        }
+    };
+    Ok(PyBytes::new(py, &py.detach(|| part.to_bytes())))
+}
+
+fn takes_all(read: &ReadSpec) -> PyResult<()> {
+    match read.newest {
+        None => Ok(()),
+        Some(_) => {
+            Err(raise_message("newest: which sessions are the newest depends on all of them, so a part has no such limit"))
+        }
+    }
+}
+
+/// Merges parts of one study.
+#[pyfunction]
+pub fn merge<'py>(py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    let merged = py.detach(|| merged(&parts).map(|part| part.to_bytes())).map_err(raise)?;
+    Ok(PyBytes::new(py, &merged))
+}
+
+/// Returns what is to be replayed next if it is the merged part of a sweep that is not complete.
+#[pyfunction]
+pub fn next_stage(py: Python, part: PyBackedBytes) -> PyResult<Option<String>> {
+    let next = py.detach(|| -> Result<_, crate::analysis::Error> {
+        let part = read(&part, &Spill::default())?;
+        Ok(match part.is_of_sweep().then(|| swept(part)).transpose()? {
+            Some(SweepOfParts::Unfinished(next)) => Some(next.to_string()),
+            Some(SweepOfParts::Finished(..)) | None => None,
+        })
+    });
+    next.map_err(raise)
+}
+
+/// Makes the steps across transcripts for parts of one study.
+#[pyfunction]
+pub fn finish(py: Python, parts: Vec<PyBackedBytes>) -> PyResult<(StudyResults, Skipped)> {
+    let part = py.detach(|| merged(&parts)).map_err(raise)?;
+    let (results, end, skipped) = if part.is_of_sweep() { finished_sweep(py, part)? } else { finished_study(py, part)? };
+    Ok((StudyResults::new(results), skipped.with_end(end)))
+}
+
+type Finished = (Results, Result<(), RunError>, Skipped);
+
+fn finished_study(py: Python, part: Part) -> PyResult<Finished> {
+    let loaded = py.detach(|| -> Result<_, crate::analysis::Error> {
+        let spec = part.spec()?;
+        let loaded = spec.load(&Unasked)?;
+        Ok((loaded.merged(part)?, loaded, spec))
+    });
+    let (processed, loaded, spec) = loaded.map_err(raise)?;
+    let skipped = Skipped::new(&processed, Vec::new());
+    let processed = strict(&spec.read, processed)?;
+    let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
+    Ok((results, end, skipped))
+}
+
+fn finished_sweep(py: Python, part: Part) -> PyResult<Finished> {
+    let skipped = Skipped::new(&part.sizes().map_err(raise)?, Vec::new());
+    match py.detach(|| swept(part)).map_err(raise)? {
+        SweepOfParts::Finished(results, end) => Ok((*results, end, skipped)),
+        SweepOfParts::Unfinished(next) => {
+            let why = format!("the sweep has a further stage, {next}: replay it with `sweep(…, part=True, after=merge(parts))`");
+            Err(raise_message(why))
+        }
+    }
+}
+
+fn swept(part: Part) -> Result<SweepOfParts, crate::analysis::Error> {
+    Ok(LoadedSweep::new(&part.spec()?, &Unasked)?.merged(part)?)
+}
+
+fn merged(parts: &[PyBackedBytes]) -> Result<Part, PartError> {
+    let spill = Spill::default();
+    Part::merge(parts.iter().map(|bytes| read(bytes, &spill)).collect::<Result<Vec<Part>, PartError>>()?)
+}
+
+fn read(bytes: &PyBackedBytes, spill: &Spill) -> Result<Part, PartError> {
+    Part::read(&**bytes, spill)
+}
