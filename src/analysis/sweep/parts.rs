@@ -181,11 +181,11 @@ impl Stages for FromParts<'_> {
     }
 }
 
-/// `40 policies on 12 sessions; 7 of 30 transcripts are left`.
+/// `40 configurations on 12 sessions; 7 of 30 transcripts are left`.
 impl fmt::Display for NextStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { policies, sessions, transcripts, left } = *self;
-        let (policies, sessions) = (plural(policies, "policy"), plural(sessions, "session"));
+        let (policies, sessions) = (plural(policies, "configuration"), plural(sessions, "session"));
         write!(f, "{policies} on {sessions}; {left} of {} are left", plural(transcripts, "transcript"))
     }
 }

@@ -42,8 +42,8 @@ class Part:
 
     @property
     def next_stage(self) -> str | None:
-        """What is to be replayed before `finish`, if it is the merged part of a sweep that is not complete: `40 policies on 12 sessions; 7
-        of 30 transcripts are left`."""
+        """What is to be replayed before `finish`, if it is the merged part of a sweep that is not complete: `40 configurations on 12
+        sessions; 7 of 30 transcripts are left`."""
         return _native.next_stage(self.data)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -75,7 +75,7 @@ fn stages_of_a_sweep_merge_into_what_one_machine_prints() {
             assert_eq!((ran.code, ran.stdout.as_str()), (0, whole.as_str()), "{}", ran.stderr);
             continue;
         }
-        let left = "on 2 sessions; 2 of 2 transcripts are left: merge these parts into one";
+        let left = "configurations on 2 sessions; 2 of 2 transcripts are left: merge these parts into one";
         assert!(
             ran.code == 2 && ran.stderr.contains("the sweep has a further stage") && ran.stderr.contains(left),
             "{}",
