@@ -2,6 +2,7 @@
 
 mod random;
 mod reuse;
+mod summaries;
 mod table;
 
 use std::collections::BTreeMap;
