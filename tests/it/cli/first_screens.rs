@@ -30,6 +30,26 @@ fn first_screens_have_at_most_40_lines() {
     }
 }
 
+/// All 90 requests of no compaction are larger than the window, and nothing else was recorded.
+#[test]
+fn a_sweep_compares_no_cost_with_requests_that_do_not_fit() {
+    let sweep = |session: &str| {
+        let values = ["-p", "observation-mask", "--set", "mask.keep_recent_results=1,2", "--window", "1500", "-q"];
+        run([&["sweep", session], &values[..]].concat()).printed()
+    };
+    let cells = |screen: &str, row: &str| -> Vec<String> {
+        let line = screen.lines().find_map(|line| line.split_once(row)).expect("a row").1;
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    let none = sweep("messages");
+    assert_eq!(cells(&none, "no compaction")[1], "–", "{none}");
+    assert_eq!(cells(&none, "as it is")[1], "–", "{none}");
+    assert!(none.contains("change: not known, because nothing that fits the window is"), "{none}");
+    let compacted = sweep(SHORT);
+    assert_eq!(cells(&compacted, "no compaction")[1], "–", "{compacted}");
+    assert_eq!(cells(&compacted, "as it is")[1], "+36%", "{compacted}");
+}
+
 /// Codex has no setting that clears results, and one that says when it summarises.
 #[test]
 fn a_sweep_says_what_needs_new_code() {

@@ -5,7 +5,7 @@ use super::super::fit;
 use super::super::replay::{change, money};
 use super::super::{ScreenTable, Tone};
 use super::View;
-use crate::metrics::metric::{cost, retention};
+use crate::metrics::metric::{cost, overflow, retention};
 use crate::report::table_model::{ColumnHeader, TableModel};
 use crate::results::Role;
 use crate::results::saved::{Unit, Values};
@@ -101,12 +101,17 @@ fn numbers(
         ranks.extend([8, 6]);
     }
     let yardstick = view.sweep.yardstick.as_ref().and_then(|row| view.reported(&row.policy));
+    // Nothing is compared with what could not be sent.
+    let can_compare = |policy: &str| {
+        view.verdict.yardstick.policy.is_some()
+            && (Role::of(policy) != Role::KeepAll || view.value(policy, overflow::FAILED_CALLS) <= Some(0.0))
+    };
     let cells = |policy: &&str| {
         let share = |column: &str| number_format::value(Unit::Share, view.value(policy, column));
         let mut cells = first(policy);
         cells.push(choice(view, policy));
         cells.push(view.value(policy, cost::USD).map_or(number_format::MISSING.to_owned(), money));
-        cells.push(against(yardstick, view.reported(policy)));
+        cells.push(against(yardstick, view.reported(policy).filter(|_| can_compare(policy))));
         let refused = view.reported(policy).map(|_| number_format::count(view.refused(policy) as u64));
         cells.extend([
             share(retention::HIT),
@@ -115,7 +120,8 @@ fn numbers(
         ]);
         if has_held_out {
             let chosen_on = view.sweep.configuration(policy).map(|row| &row.values);
-            cells.push(against(view.sweep.yardstick.as_ref().map(|row| &row.values), chosen_on));
+            let yardstick = view.sweep.yardstick.as_ref().map(|row| &row.values);
+            cells.push(against(yardstick, chosen_on.filter(|_| can_compare(policy))));
             cells.push(number_format::value(Unit::Share, chosen_on.and_then(|values| values.get(retention::HIT))));
         }
         cells
@@ -130,20 +136,17 @@ fn numbers(
         subject: String::new(),
         headers,
         rows: rows.iter().map(cells).collect(),
-        footnotes: vec![format!(
-            "{note}change: of the cost, against {}. {}{}",
-            yardstick_words(view),
-            levels(view),
-            sessions(view)
-        )],
+        footnotes: vec![format!("{note}change: {}. {}{}", change_words(view), levels(view), sessions(view))],
     };
     ScreenTable { tones: rows.iter().map(tone).collect(), ..ScreenTable::new(model, ranks, "front") }
 }
 
-/// What the changes of the cost are against.
-fn yardstick_words(view: &View) -> String {
-    let policy = view.verdict.yardstick.policy.unwrap_or(view.verdict.yardstick.study_baseline());
-    Role::name_of(policy).to_owned()
+/// What the column `change` is.
+fn change_words(view: &View) -> String {
+    match view.verdict.yardstick.policy {
+        Some(policy) => format!("of the cost, against {}", Role::name_of(policy)),
+        None => "not known, because nothing that fits the window is there to compare with".to_owned(),
+    }
 }
 
 /// What the shares of the column `choice` are.
