@@ -156,8 +156,8 @@ fn no_yardstick(first: &Standing, verdict: &Verdict) -> Prose {
             count(row.requests())
         )
     });
-    let usd = first.summary.values.get(cost::USD).map_or(String::new(), |usd| format!(", costs {}", money(usd)));
-    Prose::new("Something must compact. The best of these, ")
+    let usd = first.summary.values.get(cost::USD).map_or(String::new(), |usd| format!(", which costs {}", money(usd)));
+    Prose::new("Something must compact. The best of these is ")
         .name(first.policy())
         .words(format!("{usd}. It cannot be said what it saves{overflows}."))
 }
