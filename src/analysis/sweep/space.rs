@@ -55,11 +55,9 @@ pub fn spaces(sources: &[PolicySource], parameters: &[Parameter]) -> Result<Vec<
     }
     if spaces.iter().all(|space| space.varied.is_empty()) {
         let message = match &spaces[..] {
-            [one] if parameters.is_empty() => {
-                format!(
-                    "`{}` has no [sweep] with values to try: give them, as in `--set micro.keep_recent_results=1..10`",
-                    one.plain.name
-                )
+            [Space { plain, .. }] if parameters.is_empty() => {
+                let layer = plain.layers.first().map_or("LAYER", |layer| &layer.id);
+                format!("`{}` has no [sweep] with values to try: give them, as in `--set {layer}.SETTING=1..10`", plain.name)
             }
             _ => "nothing is varied: give a setting several values, as in `--set micro.keep_recent_results=1..10`".to_owned(),
         };

@@ -366,7 +366,7 @@ fn wrong_values_of_a_policy_name_its_file() {
         assert_eq!(ran.code, 2);
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     };
-    refused("", "`own` has no [sweep] with values to try: give them, as in `--set micro.keep_recent_results=1..10`");
+    refused("", "`own` has no [sweep] with values to try: give them, as in `--set micro.SETTING=1..10`");
     refused("[sweep]\nmicr.keep_recent = \"1,2\"", "own.toml:6: [sweep] micr.keep_recent: the policy has no layer `micr`");
     refused(
         "[sweep]\nmicro.keep_recent = \"9..3\"",
