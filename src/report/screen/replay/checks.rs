@@ -32,6 +32,7 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
         add("layers", Some(Prose::default().name(idle.policy.as_str()).words(idle.to_string())));
     }
     add("policies", together(harnesses, invocation));
+    add("", quoted(results, verdict));
     add("billing", cost_check::coverage_gap(results).map(Prose::new));
     add("billing", cost_check::record(results).map(Prose::new));
     add("layers", malformed(verdict));
@@ -39,7 +40,6 @@ pub fn checks(results: &Results, verdict: &Verdict, harnesses: &[HarnessVerdict]
     add("policies", overflows(verdict));
     add("cache", rewritten(results, verdict));
     add("misses", misses(results, verdict));
-    add("", quoted(results, verdict));
     add("findings", findings(results));
     add("policies", chance(verdict));
     add("tokens", estimates(results));
