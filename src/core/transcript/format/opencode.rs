@@ -9,7 +9,7 @@
 
 use serde_json::{Value, json};
 
-use self::record::{Info, Message, Session};
+use self::record::{Info, Message, Part, Session, State};
 use super::batch::Stamp;
 use super::head::Head;
 use super::notes::Notes;
@@ -160,8 +160,8 @@ fn conversation(
 /// Returns the calls whose results were pruned, each with the time of that, in the order of time.
 fn pruned(messages: &[Message]) -> Vec<(i64, &str)> {
     let parts = messages.iter().flat_map(|message| &message.parts);
-    let of = |part: &'_ Value| part.pointer("/state/time/compacted").and_then(Value::as_i64);
-    let mut pruned: Vec<_> = parts.filter_map(|part| Some((of(part)?, part["callID"].as_str()?))).collect();
+    let of = |part: &Part| part.state.time.compacted;
+    let mut pruned: Vec<_> = parts.filter_map(|part| Some((of(part)?, part.call.as_str()))).collect();
     pruned.sort_unstable();
     pruned
 }
@@ -177,15 +177,14 @@ fn clear<'m>(ids: impl Iterator<Item = &'m str>, timeline: &mut Timeline) {
 
 fn user(message: &Message, timeline: &mut Timeline) {
     for part in &message.parts {
-        let field = |key: &str| part[key].as_str().unwrap_or_default();
-        match field("type") {
-            "text" if part["ignored"] == true || field("text").is_empty() => {}
+        match part.r#type.as_str() {
+            "text" if part.ignored || part.text.is_empty() => {}
             "text" => {
-                let origin = if part["synthetic"] == true { Origin::Injected } else { Origin::User };
-                timeline.user(text_wire(field("text")), origin);
+                let origin = if part.synthetic { Origin::Injected } else { Origin::User };
+                timeline.user(text_wire(part.text.as_str()), origin);
             }
             // The text of such a file is a synthetic text of its own.
-            "file" if matches!(field("mime"), "text/plain" | "application/x-directory") => {}
+            "file" if matches!(part.mime.as_str(), "text/plain" | "application/x-directory") => {}
             "file" => timeline.user(media(part), Origin::User),
             "compaction" => timeline.user_text(COMPACTED, Origin::Injected),
             "subtask" => timeline.user_text(SUBTASK, Origin::Injected),
@@ -201,15 +200,13 @@ fn response(message: &Message, timeline: &mut Timeline) {
     }
     let (mut wires, mut results) = (Vec::new(), Vec::new());
     for part in &message.parts {
-        let field = |key: &str| part[key].as_str().unwrap_or_default();
-        match field("type") {
-            "text" if !field("text").is_empty() => wires.push(text_wire(field("text"))),
-            "reasoning" if !field("text").is_empty() => wires.push(json!({"type": "thinking", "thinking": field("text")})),
+        match part.r#type.as_str() {
+            "text" if !part.text.is_empty() => wires.push(text_wire(part.text.as_str())),
+            "reasoning" if !part.text.is_empty() => wires.push(json!({"type": "thinking", "thinking": part.text})),
             "tool" => {
-                let (id, state) = (field("callID"), &part["state"]);
-                let input = if state["input"].is_object() { state["input"].clone() } else { json!({}) };
-                wires.push(json!({"type": "tool_use", "id": id, "name": field("tool"), "input": input}));
-                results.extend(result(state).map(|(content, failed)| (id, content, failed)));
+                let input = if part.state.input.is_object() { part.state.input.clone() } else { json!({}) };
+                wires.push(json!({"type": "tool_use", "id": part.call, "name": part.tool, "input": input}));
+                results.extend(result(&part.state).map(|(content, failed)| (part.call.as_str(), content, failed)));
             }
             "text" | "reasoning" | "step-start" | "step-finish" | "patch" | "snapshot" | "retry" | "file" => {}
             other => timeline.notes.unknown_type(message.line, "parts", other),
@@ -223,27 +220,26 @@ fn response(message: &Message, timeline: &mut Timeline) {
 }
 
 /// Returns what a tool gave, and whether it failed, if that is recorded; `None` if it did not end.
-fn result(state: &Value) -> Option<(Value, Option<bool>)> {
-    let text = |key: &str| state[key].as_str().unwrap_or_default();
-    match text("status") {
+fn result(state: &State) -> Option<(Value, Option<bool>)> {
+    match state.status.as_str() {
         "completed" => {
-            let media: Vec<Value> = state["attachments"].as_array().into_iter().flatten().map(media).collect();
-            let output = text("output");
+            let media: Vec<Value> = state.attachments.iter().map(media).collect();
+            let output = state.output.as_str();
             let content = match media.is_empty() {
                 true => Value::String(output.to_owned()),
                 false => Some(text_wire(output)).filter(|_| !output.is_empty()).into_iter().chain(media).collect(),
             };
             Some((content, None))
         }
-        "error" => Some((Value::String(text("error").to_owned()), Some(true))),
+        "error" => Some((Value::String(state.error.clone()), Some(true))),
         _ => None,
     }
 }
 
 /// Converts a file part with an image or a document.
-fn media(part: &Value) -> Value {
-    let mut wire = openai_wire::image(part["url"].as_str().unwrap_or_default());
-    if !part["mime"].as_str().unwrap_or_default().starts_with("image/") {
+fn media(part: &Part) -> Value {
+    let mut wire = openai_wire::image(&part.url);
+    if !part.mime.starts_with("image/") {
         wire["type"] = "document".into();
     }
     wire
@@ -273,21 +269,22 @@ fn usage(message: &Message, notes: &mut Notes) -> Option<Usage> {
 /// Adds the compaction that the user message `at` asked for, and `summary` made. With it opencode may add a message of its own, to `go_on`.
 fn compact(messages: &[Message], at: usize, summary: &Message, go_on: Option<&Message>, timeline: &mut Timeline) {
     timeline.settle();
-    let part = messages[at].parts.iter().find(|part| part["type"] == "compaction").unwrap_or(&Value::Null);
-    let tail = part["tail_start_id"].as_str().and_then(|id| messages[..at].iter().position(|message| message.info.id == id));
+    let part = messages[at].parts.iter().find(|part| part.r#type == "compaction");
+    let first = part.and_then(|part| part.tail_start_id.as_deref());
+    let tail = first.and_then(|id| messages[..at].iter().position(|message| message.info.id == id));
     let mut into = vec![
         timeline.new_message(Role::User, vec![text_wire(COMPACTED)], Origin::Injected),
         timeline.new_message(Role::Assistant, texts(summary), Origin::Compaction),
     ];
     into.extend(timeline.kept(|record| tail.is_some_and(|tail| record >= tail && record < at)));
     into.extend(go_on.map(|message| timeline.new_message(Role::User, texts(message), Origin::Injected)));
-    let trigger = part["auto"].as_bool().map(|auto| if auto { "auto" } else { "manual" }.to_owned());
+    let trigger = part.and_then(|part| part.auto).map(|auto| if auto { "auto" } else { "manual" }.to_owned());
     let summary_usage = usage(summary, timeline.notes);
     timeline.fold(into, Details { trigger, summary_usage, ..Details::default() });
 }
 
 fn texts(message: &Message) -> Vec<Value> {
-    let texts = message.parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
+    let texts = message.parts.iter().filter(|part| part.r#type == "text").map(|part| part.text.as_str());
     texts.filter(|text| !text.is_empty()).map(text_wire).collect()
 }
 

@@ -108,9 +108,15 @@ struct Message {
     stop_reason: Option<String>,
     tool_call_id: Option<String>,
     is_error: Option<bool>,
-    /// Of what the user ran, see [`said::execution`].
-    #[serde(flatten)]
-    execution: said::Execution,
+    // Of what the user ran, see [`said::execution`]. A flattened struct would be read twice, with all of the content.
+    command: Option<String>,
+    output: Option<String>,
+    exit_code: Option<i64>,
+    cancelled: Option<bool>,
+    truncated: Option<bool>,
+    full_output_path: Option<String>,
+    /// The user ran it with `!!`: the model does not see it.
+    exclude_from_context: Option<bool>,
     /// The prompt of the system, in parts.
     sections: serde_json::Map<String, Value>,
 }
@@ -206,8 +212,8 @@ fn read_message(entry: &Entry, message: &Message, timeline: &mut Timeline) {
             let content = result(&message.content, entry.line, timeline.notes);
             timeline.result(message.tool_call_id.as_deref().unwrap_or_default(), content, message.is_error);
         }
-        "bashExecution" if message.execution.exclude_from_context != Some(true) => {
-            timeline.user_text(&said::execution(&message.execution), Origin::Injected);
+        "bashExecution" if message.exclude_from_context != Some(true) => {
+            timeline.user_text(&said::execution(message), Origin::Injected);
         }
         "bashExecution" => {}
         // Version 1 and 2 called custom messages so.

@@ -1,28 +1,14 @@
 //! What pi sends for its entries: the words around summaries and commands, and blocks.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::notes::Notes;
+use super::Message;
 use crate::transcript::conversation::text_wire;
 
-/// A command that the user ran.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Execution {
-    command: Option<String>,
-    output: Option<String>,
-    exit_code: Option<i64>,
-    cancelled: Option<bool>,
-    truncated: Option<bool>,
-    full_output_path: Option<String>,
-    /// The user ran it with `!!`: the model does not see it.
-    pub exclude_from_context: Option<bool>,
-}
-
 /// Returns the text of a command that the user ran, as it is sent.
-pub fn execution(execution: &Execution) -> String {
-    let Execution { command, output, exit_code, cancelled, truncated, full_output_path, .. } = execution;
+pub fn execution(message: &Message) -> String {
+    let Message { command, output, exit_code, cancelled, truncated, full_output_path, .. } = message;
     let mut text = format!("Ran `{}`\n", command.as_deref().unwrap_or_default());
     match output.as_deref().filter(|output| !output.is_empty()) {
         Some(output) => text += &format!("```\n{output}\n```"),
