@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Value, json};
 
 use super::{jsonl, marks};
+use crate::transcript::source::without_compression;
 
 /// Records to look at: the first ones can be cut off or be bookkeeping.
 const RECORDS: usize = 20;
@@ -37,7 +38,7 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     pub fn new(path: &'a str, bytes: &'a [u8]) -> Self {
         let file = path.rsplit('/').next().unwrap_or(path);
-        Self { file: file.strip_suffix(".gz").unwrap_or(file), bytes, records: records(bytes) }
+        Self { file: without_compression(file), bytes, records: records(bytes) }
     }
 
     /// Returns whether one of the first records has one of these [`marks`].
