@@ -206,6 +206,11 @@ pub struct Conversation {
 }
 
 impl Conversation {
+    /// Whether nothing was said in it, and nothing billed on other branches. If a user took back all turns, only their bill is left.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.other_branches.is_empty()
+    }
+
     /// Returns a block.
     ///
     /// # Panics

@@ -100,7 +100,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         conversations.push(rollout::conversation(&name, lineages.into_iter().zip(branch), left, usage, &mut notes));
     }
     conversations.reverse();
-    conversations.retain(|conversation: &Conversation| !conversation.messages.is_empty());
+    conversations.retain(|conversation: &Conversation| !conversation.is_empty());
     notes.sort_by_key(|note| note.line);
     notes.dedup();
     Reading { conversations, notes }

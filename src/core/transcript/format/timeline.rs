@@ -202,11 +202,11 @@ impl<'n> Timeline<'n> {
         self.builder.compaction(Compaction { message_index, edit, trigger, tokens_before, tokens_after, summary_usage, line });
     }
 
-    /// Returns the conversation; `None` if it has no messages.
+    /// Returns the conversation; `None` if nothing was said and nothing billed.
     pub fn finish(mut self) -> Option<Conversation> {
         self.batch.close(false, &mut self.builder, &mut self.notes.lines);
         let conversation = self.builder.finish();
-        (!conversation.messages.is_empty()).then_some(conversation)
+        (!conversation.is_empty()).then_some(conversation)
     }
 
     fn block(&mut self, wire: Value, origin: Origin) -> BlockId {

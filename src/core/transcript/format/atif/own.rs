@@ -56,7 +56,7 @@ pub fn conversation(
         reader.builder.other_branch(call);
     }
     let conversation = reader.builder.finish();
-    (!conversation.messages.is_empty()).then_some(conversation)
+    (!conversation.is_empty()).then_some(conversation)
 }
 
 struct Reader<'a, 'n> {

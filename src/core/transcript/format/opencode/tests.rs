@@ -149,6 +149,9 @@ fn what_was_taken_back_is_another_branch() {
     let all = read(&FORMAT, &document, Branches::All).conversations;
     assert_eq!((all[1].name.as_str(), lines(&all[1]).len()), ("main~2", 4));
     assert_eq!(read(&FORMAT, &document, Branches::Last).conversations[0].other_branches.len(), 1);
+    let none = export(json!({"revert": {"messageID": messages[0]["info"]["id"]}}), &messages);
+    let billed = &read(&FORMAT, &none, Branches::Last).conversations[0];
+    assert_eq!((billed.messages.len(), billed.other_branches.len()), (0, 2), "its bill is left");
 }
 
 #[test]

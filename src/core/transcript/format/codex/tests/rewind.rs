@@ -138,3 +138,12 @@ fn a_fork_may_go_back_into_what_it_inherited() {
     assert_eq!(shape(&conversation), ["u: a", "a: 1", "u: c", "a: 3"]);
     assert_eq!(conversation.calls.len(), 1);
 }
+
+#[test]
+fn a_session_whose_turns_were_all_taken_back_is_billed() {
+    let lines = [line("turn_context", json!({"model": "gpt-5.4"})), user("a"), assistant("1"), tokens(100, 105), back(1)];
+    let (conversation, _) = read_lines(&lines);
+    assert_eq!((conversation.messages.len(), conversation.calls.len()), (0, 0));
+    let billed = conversation.other_branches.iter().filter_map(|call| call.usage);
+    assert_eq!(billed.map(|usage| usage.request()).collect::<Vec<_>>(), [100]);
+}
