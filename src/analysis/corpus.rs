@@ -5,6 +5,7 @@
 
 mod files;
 mod listings;
+mod newest;
 mod other_files;
 mod outcome;
 mod processed;
@@ -12,19 +13,21 @@ mod read;
 mod request_files;
 mod selection;
 mod sub_agent_files;
+mod transcript;
 mod unknown;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::transcript::format::{OtherFile, Reading};
-use crate::transcript::source::{Content, hash_of};
+use crate::transcript::source::hash_of;
 
 pub use files::FileCorpus;
 pub use outcome::{Became, Done, Outcome, Outcomes};
 pub use processed::{Analysed, Processed, RunError};
 pub use read::{ReadSpec, format_by_name, in_bytes};
 pub use selection::{Selection, day, today};
+pub use transcript::Transcript;
 
 /// Transcripts that an analysis can read, each as often as it needs.
 pub trait Corpus: Sync {
@@ -35,15 +38,15 @@ pub trait Corpus: Sync {
     ///
     /// # Errors
     ///
-    /// Fails with the reason, without the name, if it cannot be read.
-    fn content(&self, at: usize, is_stopped: &dyn Fn() -> bool) -> Result<Content, Unread>;
+    /// Fails with the reason, without the name, if it cannot be read, or is a part of another one.
+    fn content(&self, at: usize, is_stopped: &dyn Fn() -> bool) -> Result<Transcript, Unread>;
 
     /// Returns the conversations in the bytes of a transcript.
     ///
     /// # Errors
     ///
     /// Fails with the reason if it holds no conversation.
-    fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread>;
+    fn parse(&self, at: usize, content: &Transcript) -> Result<Reading, Unread>;
 
     /// Returns the conversations of a transcript.
     ///

@@ -1,20 +1,20 @@
 //! Transcripts in files: named, found in folders, matched by patterns, on standard input, or a part of the program.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::newest::keep_newest;
 use super::other_files::OtherFiles;
 use super::request_files::{Part, RequestFiles};
-use super::sub_agent_files::{self, SubAgentFiles};
-use super::{Corpus, ReadSpec, Selection, Unread, unknown};
+use super::sub_agent_files::SubAgentFiles;
+use super::{Corpus, ReadSpec, Selection, Transcript, Unread, unknown};
 use crate::transcript::conversation::{Conversation, Origin};
 use crate::transcript::format::{
-    self, Branches, FORMATS, Format, Joins, Level, LoggedRequest, Note, ReadOptions, Reading, Verdict,
+    self, Branches, FORMATS, Format, Joins, Level, LoggedRequest, Note, OtherFile, ReadOptions, Reading, Verdict,
 };
 use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::transcript::{impossible_usage, sent_thinking, silent_drops};
@@ -22,7 +22,7 @@ use crate::util::text::plural;
 use crate::util::{ValueError, waiting};
 
 /// How many first bytes of a file tell its format: twenty records of most, and the first fields of a document.
-const RECOGNISED_BYTES: u64 = 64 << 10;
+pub(super) const RECOGNISED_BYTES: u64 = 64 << 10;
 
 /// The files at some paths.
 pub struct FileCorpus {
@@ -123,7 +123,7 @@ impl Corpus for FileCorpus {
         self.inputs.iter().map(|input| input.name.as_str()).collect()
     }
 
-    fn content(&self, at: usize, is_stopped: &dyn Fn() -> bool) -> Result<Content, Unread> {
+    fn content(&self, at: usize, is_stopped: &dyn Fn() -> bool) -> Result<Transcript, Unread> {
         let input = &self.inputs[at];
         if self.only_files && input.is_special() {
             return Err(Unread::Failed("a pipe, a socket or a device, not a file; it was not opened".to_owned()));
@@ -134,14 +134,22 @@ impl Corpus for FileCorpus {
         } else {
             source::read(input, self.max_bytes)
         };
-        let mut content = content.map_err(|error| Unread::Failed(error.reason()))?;
-        if let Verdict::Sure(format) = self.recognised(at, &content.bytes) {
-            content.others = self.others.of(input, format.joins, &content.bytes, self.max_bytes).into();
-        }
-        Ok(content)
+        let Content { bytes, cut_off } = content.map_err(|error| Unread::Failed(error.reason()))?;
+        let verdict = self.recognised(at, &bytes);
+        let others = match verdict {
+            Verdict::Sure(format) | Verdict::Maybe(format) => self.read_with(at, format, &bytes)?,
+            Verdict::No
+                if !input.explicit
+                    && let Some(transcript) = self.others.transcript_of(input) =>
+            {
+                return Err(Unread::Joined(transcript));
+            }
+            Verdict::Unread { .. } | Verdict::No => Vec::new(),
+        };
+        Ok(Transcript { bytes, cut_off, verdict, others: others.into() })
     }
 
-    fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
+    fn parse(&self, at: usize, content: &Transcript) -> Result<Reading, Unread> {
         let began = Instant::now();
         let parsed = self.parse_as(at, content);
         let (name, bytes, seconds) = (&self.inputs[at].name, content.bytes.len(), began.elapsed().as_secs_f64());
@@ -167,7 +175,7 @@ impl Corpus for FileCorpus {
 
 impl FileCorpus {
     /// Returns the conversations in the bytes of a transcript, in the named format or in the one that it looks like.
-    fn parse_as(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
+    fn parse_as(&self, at: usize, content: &Transcript) -> Result<Reading, Unread> {
         let is_explicit = self.inputs[at].explicit;
         // A named file must be a transcript; a file found in a folder may be something else.
         let failed = |why| Err(if is_explicit { Unread::Failed(why) } else { Unread::Skipped(why) });
@@ -175,20 +183,16 @@ impl FileCorpus {
         if bytes.trim_ascii().is_empty() {
             return failed("the file is empty".to_owned());
         }
-        let (format, is_sure) = match self.recognised(at, bytes) {
+        let (format, is_sure) = match content.verdict {
             Verdict::Sure(format) => (format, true),
             Verdict::Maybe(format) => (format, false),
             Verdict::Unread { kind, why } if is_explicit => return failed(format!("{kind}, {why}")),
             Verdict::Unread { kind, why } => return failed(format!("skipped: {kind}, {why}")),
             Verdict::No => return Err(unknown::why(bytes, is_explicit)),
         };
-        if let Some(first) = self.sequel_of(at, format) {
-            return Err(Unread::Joined(first));
-        }
-        let mut reading = match self.part(at, format, bytes) {
-            Some(Part::Earlier(last)) => return Err(Unread::Joined(last)),
-            Some(Part::Last(earlier)) => self.joined(&earlier, at, bytes),
-            None => {
+        let mut reading = match format.joins {
+            Joins::Requests if !content.others.is_empty() => self.joined(&content.others, at, bytes),
+            _ => {
                 let own_files = self.sub_agents.of(self.inputs[at].path());
                 let others = Arc::clone(&content.others);
                 (format.read)(bytes, &ReadOptions { branches: self.branches, own_files, others })
@@ -221,6 +225,20 @@ impl FileCorpus {
         let input = &self.inputs[at];
         let known = input.session().and_then(|session| format::by_name(session.format)).or(self.format);
         known.map_or_else(|| format::recognise(&input.name, bytes), Verdict::Sure)
+    }
+
+    /// Returns the files that a transcript is read with. Fails if it is itself a part of another one.
+    fn read_with(&self, at: usize, format: &Format, bytes: &[u8]) -> Result<Vec<OtherFile>, Unread> {
+        if let Some(first) = self.sequel_of(at, format) {
+            return Err(Unread::Joined(first));
+        }
+        let read =
+            |file: &Input| Some(OtherFile { name: file.name.clone(), bytes: source::read(file, self.max_bytes).ok()?.bytes });
+        match self.part(at, format, bytes) {
+            Some(Part::Earlier(last)) => Err(Unread::Joined(last)),
+            Some(Part::Last(earlier)) => Ok(earlier.iter().filter_map(read).collect()),
+            None => Ok(self.others.of(&self.inputs[at], format.joins, bytes, self.max_bytes)),
+        }
     }
 
     /// Returns the name of the file whose session goes on in this one, and which is read. For one that was found it is its folder that says
@@ -262,45 +280,14 @@ impl FileCorpus {
     }
 
     /// Reads the requests of a conversation.
-    fn joined(&self, earlier: &[Input], at: usize, bytes: &[u8]) -> Reading {
-        let contents: Vec<(&str, Content)> =
-            earlier.iter().filter_map(|file| Some((file.name.as_str(), source::read(file, self.max_bytes).ok()?))).collect();
-        let files = contents.iter().map(|(name, content)| (*name, content.bytes.as_slice()));
+    fn joined(&self, earlier: &[OtherFile], at: usize, bytes: &[u8]) -> Reading {
+        let files = earlier.iter().map(|file| (file.name.as_str(), file.bytes.as_slice()));
         let mut reading = format::read_files(&files.chain([(self.inputs[at].name.as_str(), bytes)]).collect::<Vec<_>>());
-        let others = plural(contents.len(), "other file");
+        let others = plural(earlier.len(), "other file");
         reading
             .notes
             .push(Note::info(1, format!("the earlier requests of this conversation are in {others}; they were read with it")));
         reading
-    }
-}
-
-/// Keeps the sessions that were changed last. The files of a session and of its sub-agents stay together.
-fn keep_newest(inputs: &mut Vec<Input>, sessions: usize) {
-    let mut newest: BTreeMap<String, SystemTime> = BTreeMap::new();
-    for input in &*inputs {
-        let changed = newest.entry(session(input)).or_insert(SystemTime::UNIX_EPOCH);
-        *changed = input.changed().max(*changed);
-    }
-    let mut order: Vec<(Reverse<SystemTime>, String)> =
-        newest.into_iter().map(|(session, time)| (Reverse(time), session)).collect();
-    order.sort();
-    let kept: BTreeSet<String> = order.into_iter().take(sessions).map(|(_, session)| session).collect();
-    inputs.retain(|input| kept.contains(&session(input)));
-}
-
-/// The session of a file. The files of sub-agents are in a folder named after their session; in a store, they name it. Those of Qwen Code
-/// are in `subagents/SESSION`, and the session in `chats`.
-fn session(input: &Input) -> String {
-    if let Some(session) = input.session() {
-        return format!("{}#{}", input.path().display(), session.family);
-    }
-    let Some((folder, file)) = input.name.split_once("/subagents/") else {
-        return sub_agent_files::stem(&input.name).to_owned();
-    };
-    match file.split_once('/').filter(|(_, file)| !file.contains('/')) {
-        Some((session, _)) => format!("{folder}/chats/{session}"),
-        None => folder.to_owned(),
     }
 }
 
@@ -312,16 +299,4 @@ fn is_read(reading: &Reading) -> bool {
         blocks.any(|id| matches!(conversation.block(*id).origin, Origin::User | Origin::Agent | Origin::Tool))
     };
     reading.conversations.iter().any(|conversation| !is_skipped || is_said(conversation))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_sub_agents_are_of_their_session() {
-        let names = ["p/s.jsonl", "p/s/subagents/agent-a.jsonl", "p/chats/s.jsonl", "p/subagents/s/agent-a.jsonl"];
-        let sessions = names.map(|name| session(&Input::built_in(name.to_owned(), &[])));
-        assert_eq!(sessions, ["p/s", "p/s", "p/chats/s", "p/chats/s"]);
-    }
 }

@@ -1,12 +1,14 @@
-//! The files that a transcript is read with ([`Joins`]): the one in which its history begins, or those in which its session goes on.
+//! The files that a transcript is read with ([`Joins`]): the one in which its history begins, those in which its session goes on, or one that
+//! says more of it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use super::files::RECOGNISED_BYTES;
 use super::listings::Listings;
-use crate::transcript::format::{Joins, OtherFile};
+use crate::transcript::format::{self, FORMATS, Format, Joins, OtherFile, Verdict};
 use crate::transcript::source::{self, Input, without_compression};
 
 /// The files of the folders in which transcripts are that are read with others.
@@ -35,6 +37,7 @@ impl OtherFiles {
                 Joins::Sequel { next, before } => next(bytes)
                     .filter(|name| before(name).is_some_and(|before| before == own))
                     .and_then(|name| self.beside(input, &name)),
+                Joins::Beside { file, .. } => file(&own).and_then(|name| self.beside(input, &name)),
                 Joins::Nothing | Joins::Requests => None,
             };
             let Some(file) = named else { return others };
@@ -52,6 +55,19 @@ impl OtherFiles {
         let name = name_beside(input, &file);
         let bytes = is_there(&name).then(|| source::read(&file, max_bytes).ok())??.bytes;
         (next(&bytes)? == own).then_some(name)
+    }
+
+    /// Returns the transcript beside a file that no format knows, with which it is read; its beginning says whether it is one.
+    pub(super) fn transcript_of(&self, input: &Input) -> Option<String> {
+        let is_of = |format: &Format, file: &Input| {
+            let head = source::read_head(file, RECOGNISED_BYTES).unwrap_or_default();
+            matches!(format::recognise(&file.name, &head), Verdict::Sure(found) if found.name == format.name)
+        };
+        FORMATS.iter().find_map(|format| {
+            let Joins::Beside { transcript, .. } = format.joins else { return None };
+            let file = self.beside(input, &transcript(file_name(input))?)?;
+            is_of(format, &file).then(|| name_beside(input, &file))
+        })
     }
 
     /// Returns the file of a session. An id chooses only among the files that are there: it is text of a transcript.

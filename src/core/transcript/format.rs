@@ -181,6 +181,13 @@ pub enum Joins {
         /// Returns the name that the file before one of this name must have; `None` if none can be before it.
         before: fn(&str) -> Option<String>,
     },
+    /// With the file beside it that says more of the session.
+    Beside {
+        /// Returns the name of that file, by the name of a transcript.
+        file: fn(&str) -> Option<String>,
+        /// Returns the name of the transcript, by the name of such a file.
+        transcript: fn(&str) -> Option<String>,
+    },
     /// Files that hold one request each ([`LoggedRequest`]), with the earlier requests of the conversation.
     Requests,
 }

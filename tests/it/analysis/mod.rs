@@ -6,6 +6,7 @@ pub mod gate;
 pub mod inspections;
 pub mod parts;
 pub mod probes;
+pub mod resumed;
 pub mod specs;
 pub mod summarizers;
 pub mod surprises;

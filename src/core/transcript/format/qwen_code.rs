@@ -4,7 +4,8 @@
 //! ([`gemini`]). `system` records are bookkeeping, but for `chat_compression`: it holds the whole new context, which the next request
 //! begins with. What that repeats of the conversation are its own blocks. The request for the summary is not a record.
 //!
-//! A sub-agent has a file of its own (`subagents/<session>/agent-<id>.jsonl`), whose records name the session of its parent ([`agent`]).
+//! A sub-agent has a file of its own (`subagents/<session>/agent-<id>.jsonl`), whose records name the session of its parent, and a file
+//! beside it that names its model ([`agent`]).
 //!
 //! What was sent and is not in the file: the reminder of skills and of the environment before the first message of a session.
 
@@ -35,7 +36,7 @@ pub const FORMAT: Format = Format {
     read,
     folders: FOLDERS,
     store: None,
-    joins: Joins::Nothing,
+    joins: Joins::Beside { file: agent::file, transcript: agent::transcript },
 };
 
 const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: Some(".qwen"), sessions: "projects" }];
@@ -118,9 +119,11 @@ impl Record {
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut notes = Notes::default();
+    let model = options.others.first().and_then(|beside| agent::model(beside, &mut notes));
     let mut records: Vec<Record> = Vec::new();
     for (line, json) in jsonl::lines(bytes) {
-        records.extend(jsonl::values(line, json, &mut notes.lines).into_iter().map(|record| Record { line, ..record }));
+        let read = jsonl::values::<Record>(line, json, &mut notes.lines).into_iter();
+        records.extend(read.map(|record| Record { line, model: record.model.or_else(|| model.clone()), ..record }));
     }
     session::note_unknown(&records, &mut notes);
     let parents = parents(&records);

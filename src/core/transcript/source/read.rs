@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
@@ -11,7 +10,7 @@ use super::stored::DATABASE;
 use super::zstd::Frames;
 use super::{Held, Input, SourceError, SourceErrorKind, unreadable};
 use crate::text::inflate::inflate;
-use crate::transcript::format::{self, OtherFile};
+use crate::transcript::format;
 
 /// Default limit of the size of a transcript in bytes, decompressed: a few kilobytes of gzip can expand beyond any memory.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -72,20 +71,12 @@ pub struct Content {
     pub bytes: Vec<u8>,
     /// Why the rest of a compressed file could not be decompressed.
     pub cut_off: Option<String>,
-    /// The files that it is read with, once they are looked for.
-    pub others: Arc<[OtherFile]>,
-}
-
-impl Content {
-    fn of(bytes: Vec<u8>, cut_off: Option<String>) -> Self {
-        Self { bytes, cut_off, others: Arc::default() }
-    }
 }
 
 /// Reads the bytes of a transcript, decompressed; fails if it has more than `limit`.
 pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
     match &input.held {
-        Some(Held::BuiltIn(deflated)) => return Ok(Content::of(inflate(deflated), None)),
+        Some(Held::BuiltIn(deflated)) => return Ok(Content { bytes: inflate(deflated), cut_off: None }),
         Some(Held::Given(bytes)) => return read_within(&input.name, &**bytes, bytes.len() as u64, limit),
         None => {}
     }
@@ -94,7 +85,7 @@ pub fn read(input: &Input, limit: u64) -> Result<Content, SourceError> {
         let bytes =
             (store.read)(&input.path, &session.id, limit).map_err(|error| SourceErrorKind::Store(error).at(&input.name))?;
         let too_large = bytes.len() as u64 > limit;
-        let content = Content::of(bytes, None);
+        let content = Content { bytes, cut_off: None };
         return if too_large { Err(SourceErrorKind::TooLarge(limit, "").at(&input.name)) } else { Ok(content) };
     }
     if input.is_stdin() {
@@ -181,5 +172,5 @@ pub(super) fn read_within(name: &str, mut reader: impl Read, size: u64, limit: u
         bytes.reserve(usize::try_from(size).unwrap_or(0));
         whole.take(read_limit).read_to_end(&mut bytes).map_err(error)?;
     }
-    if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(Content::of(bytes, cut_off)) }
+    if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(Content { bytes, cut_off }) }
 }
