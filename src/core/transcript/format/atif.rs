@@ -61,8 +61,9 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let first = field(&document, "agent", &mut notes);
     let identity = identity(&first, document.text("session_id"));
     let model = first["model_name"].as_str();
-    if steps.iter().any(|(_, step)| own::is_own(step)) {
-        let extra = field(&document, "extra", &mut notes);
+    let extra = field(&document, "extra", &mut notes);
+    // Without steps, it is the bill of what a user took back.
+    if steps.iter().any(|(_, step)| own::is_own(step)) || steps.is_empty() && extra[form::OWN].is_object() {
         let read = own::conversation("main".to_owned(), identity, model, &extra, &steps, &mut notes);
         return Reading { conversations: read.into_iter().collect(), notes: notes.finish() };
     }

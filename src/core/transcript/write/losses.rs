@@ -88,6 +88,7 @@ impl Losses {
             None => {
                 losses.add(Lost::Content, original.messages.iter().map(|message| message.blocks.len()).sum());
                 losses.add(Lost::Compaction, original.compactions.len());
+                losses.add(Lost::Branch, original.other_branches.len());
             }
         }
         losses

@@ -65,3 +65,15 @@ fn a_cut_trajectory_keeps_its_first_steps() {
     let (lines, notes) = read_one(&FORMAT, &text[..text.find("Done").expect("the step")]);
     assert_eq!((lines.len(), notes.len()), (1, 1), "{notes:?}");
 }
+
+#[test]
+fn a_trajectory_without_steps_may_have_a_bill() {
+    let trajectory = |extra: Value| json!({"schema_version": "ATIF-v1.8", "agent": {"name": "a"}, "steps": [], "extra": extra});
+    let read = |extra: Value| read(trajectory(extra).to_string().as_bytes(), &ReadOptions::default()).conversations;
+    let left = json!({"metrics": {"prompt_tokens": 100, "completion_tokens": 5, "cached_tokens": 40}});
+    let conversations = read(json!({"recompact": {"other_branches": [left]}}));
+    let billed = conversations[0].other_branches[0].usage.expect("a usage");
+    assert_eq!([billed.input, billed.cache_read, billed.output], [60, 40, 5]);
+    assert_eq!(conversations[0].messages.len(), 0);
+    assert_eq!(read(json!({})).len(), 0);
+}
