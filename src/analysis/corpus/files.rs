@@ -11,6 +11,7 @@ use super::newest::keep_newest;
 use super::other_files::OtherFiles;
 use super::request_files::{Part, RequestFiles};
 use super::sub_agent_files::SubAgentFiles;
+use super::transcript::RECOGNISED_BYTES;
 use super::{Corpus, ReadSpec, Selection, Transcript, Unread, unknown};
 use crate::transcript::conversation::{Conversation, Origin};
 use crate::transcript::format::{
@@ -20,9 +21,6 @@ use crate::transcript::source::{self, Content, Input, SourceError};
 use crate::transcript::{impossible_usage, sent_thinking, silent_drops};
 use crate::util::text::plural;
 use crate::util::{ValueError, waiting};
-
-/// How many first bytes of a file tell its format: twenty records of most, and the first fields of a document.
-pub(super) const RECOGNISED_BYTES: u64 = 64 << 10;
 
 /// The files at some paths.
 pub struct FileCorpus {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::files::RECOGNISED_BYTES;
 use super::listings::Listings;
+use super::transcript::RECOGNISED_BYTES;
 use crate::transcript::format::{self, FORMATS, Format, Joins, OtherFile, Verdict};
 use crate::transcript::source::{self, Input, without_compression};
 

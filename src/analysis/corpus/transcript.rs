@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use crate::transcript::format::{OtherFile, Verdict};
 
+/// How many first bytes of a file tell its format: twenty records of most, and the first fields of a document.
+pub(super) const RECOGNISED_BYTES: u64 = 64 << 10;
+
 /// The bytes of a transcript, and what they are.
 pub struct Transcript {
     /// Decompressed.

@@ -8,7 +8,6 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Value, json};
 
 use super::{jsonl, marks};
-use crate::transcript::source::without_compression;
 
 /// Records to look at: the first ones can be cut off or be bookkeeping.
 const RECORDS: usize = 20;
@@ -25,6 +24,9 @@ const TEXT: usize = 100;
 /// Bytes of a database that hold the names of its first tables.
 const SCHEMA: usize = 256 * 1024;
 
+/// Endings of compressed files, whose bytes come here decompressed.
+const COMPRESSIONS: [&str; 2] = [".gz", ".zst"];
+
 /// What the kind of a file is recognised by.
 pub struct Head<'a> {
     /// The name of the file, without its folders and without the ending of a compression.
@@ -38,7 +40,8 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     pub fn new(path: &'a str, bytes: &'a [u8]) -> Self {
         let file = path.rsplit('/').next().unwrap_or(path);
-        Self { file: without_compression(file), bytes, records: records(bytes) }
+        let file = COMPRESSIONS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
+        Self { file, bytes, records: records(bytes) }
     }
 
     /// Returns whether one of the first records has one of these [`marks`].
