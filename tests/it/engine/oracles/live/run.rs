@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use recompact::transcript::conversation::Conversation;
+use recompact::transcript::conversation::{Conversation, Role};
 use recompact::transcript::format::{self, Level, OtherFile, ReadOptions};
 use regex::Regex;
 use serde_json::Value;
@@ -89,16 +89,26 @@ impl Run {
     }
 
     /// The session as recompact reads it: from the transcript, if there is one, and from the log; each with the index of its first
-    /// request. Those of its ancestors are in their files.
+    /// request. Those of its ancestors are in their files, or are copied in its own.
     pub fn conversations(&self) -> Vec<(&'static str, Conversation, usize)> {
         let ancestors = |from: usize| ReadOptions { others: self.ancestors[from..].into(), ..ReadOptions::default() };
         let older =
             (0..self.ancestors.len()).map(|at| only("ancestor", &self.ancestors[at].bytes, &ancestors(at + 1)).calls.len());
-        let transcript =
-            self.session.as_ref().map(|text| ("transcript", only("transcript", text.as_bytes(), &ancestors(0)), older.sum()));
+        let older: usize = older.sum();
+        let transcript = self.session.as_ref().map(|text| {
+            let conversation = only("transcript", text.as_bytes(), &ancestors(0));
+            let first = older.max(copied(&conversation));
+            ("transcript", conversation, first)
+        });
         let log = ("log", only("log", self.log.as_bytes(), &ReadOptions::default()), 0);
         transcript.into_iter().chain([log]).collect()
     }
+}
+
+/// Returns how many responses a conversation begins with that are no calls of it: a fork of Qwen Code copies them.
+fn copied(conversation: &Conversation) -> usize {
+    let first = conversation.calls.first().map_or(0, |call| call.response);
+    conversation.messages[..first].iter().filter(|message| message.role == Role::Assistant).count()
 }
 
 fn only(name: &str, bytes: &[u8], options: &ReadOptions) -> Conversation {
