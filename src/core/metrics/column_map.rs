@@ -29,6 +29,7 @@ pub type Intervals = ColumnMap<Vec<[f64; 2]>>;
 
 /// How a map keeps its values.
 pub trait List: Default + FromIterator<Self::Item> {
+    /// A value.
     type Item: Copy;
 
     /// Returns the value at this place.
