@@ -33,7 +33,7 @@ fn check(target: &str) {
     assert!(!seeds.is_empty(), "{target} has no seeds");
     for (name, input) in seeds.iter().chain(&broken) {
         holds(*run, name, input);
-        for seed in 0..effort::of(20, 2_000) {
+        for seed in 0..effort::of(8, 2_000) {
             let mut mutated = input.clone();
             for generation in 0..GENERATIONS {
                 mutated = mutate::mutate(&mutated, seed * GENERATIONS + generation);
