@@ -120,9 +120,7 @@ impl Loaded {
     ///
     /// Fails if they are of another study.
     pub fn merged(&self, part: Part) -> Result<super::Replayed, PartError> {
-        if let Some(what) = difference(&part.study, &self.record) {
-            return Err(PartError::OtherFiles(what));
-        }
+        part.must_be_of(&self.record)?;
         let replay = |given| match given {
             Given::Replay(replay) => Ok(*replay),
             Given::Size(_) | Given::Totals(_) => Err(PartError::OfSweep),
@@ -183,9 +181,9 @@ impl Part {
         serde_json::from_value(Value::Object(self.study.spec.clone())).map_err(|why| PartError::Row { line: 1, why })
     }
 
-    /// Returns the study.
-    pub(super) fn study(&self) -> &StudyRecord {
-        &self.study
+    /// Fails if it is of another study.
+    pub(super) fn must_be_of(&self, study: &StudyRecord) -> Result<(), PartError> {
+        difference(&self.study, study).map_or(Ok(()), |what| Err(PartError::OtherFiles(what)))
     }
 
     /// Whether it is a part of a sweep.

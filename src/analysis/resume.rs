@@ -1,6 +1,7 @@
 //! Continues studies and sweeps that were stopped, from their saved results.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -116,8 +117,8 @@ impl<P> Checkpoint<P> {
 
     /// Makes something else of the result.
     pub fn map<Q>(self, work: impl FnOnce(P) -> Q) -> Checkpoint<Q> {
-        let Self { transcript, hash, round, result } = self;
-        Checkpoint { result: work(result), transcript, hash, round }
+        let Ok(checkpoint) = self.try_map(|result| Ok::<_, Infallible>(work(result)));
+        checkpoint
     }
 
     /// Makes something else of the result, if that can be.

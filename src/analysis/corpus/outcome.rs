@@ -1,5 +1,7 @@
 //! What became of one transcript of a run.
 
+use std::convert::Infallible;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Corpus, Monitor, Processed, Unread};
@@ -71,10 +73,8 @@ impl<T> Outcomes<T> {
 impl<T> Became<T> {
     /// Makes something else of the result.
     pub fn map<U>(self, work: impl FnOnce(T) -> U) -> Became<U> {
-        match self {
-            Self::Done(Done { result, skipped_lines }) => Became::Done(Done { result: work(result), skipped_lines }),
-            Self::LeftOut(why) => Became::LeftOut(why),
-        }
+        let Ok(became) = self.try_map(|result| Ok::<_, Infallible>(work(result)));
+        became
     }
 
     /// Makes something else of the result, if that can be.

@@ -17,7 +17,6 @@ use super::{LoadedSweep, SweepRun};
 use crate::analysis::corpus::{Analysed, Became, Corpus, Done, Monitor, Outcome, Outcomes, RunError};
 use crate::analysis::part::{Given, Part, PartError};
 use crate::analysis::resume::{Checkpoint, ONE_ROUND};
-use crate::analysis::spec::difference;
 use crate::analysis::study::{TranscriptResult, TranscriptSize};
 use crate::metrics::column::Column;
 use crate::results::saved::Results;
@@ -93,9 +92,7 @@ impl LoadedSweep {
         part: Part,
         corpus: Option<(&'a dyn Corpus, &'a dyn Monitor)>,
     ) -> Result<(FromParts<'a>, Option<SweepOfParts>), StageError> {
-        if let Some(what) = difference(part.study(), &self.record) {
-            return Err(PartError::OtherFiles(what).into());
-        }
+        part.must_be_of(&self.record)?;
         let measured: Analysed<TranscriptSize> = part.sizes()?.analysed()?;
         let transcripts = measured.results.iter().map(|size| size.transcript.clone()).collect();
         let mut stages = FromParts { part, transcripts, corpus, new: Vec::new(), next: None };

@@ -10,7 +10,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metrics::column::ColumnId;
-use crate::util::numbers::Numbers;
+use crate::util::numbers::{EXACT, Numbers};
 
 /// Map from column ids that keeps the order of insertion. A lookup scans the few dozen ids; if two entries have one id, the
 /// first counts.
@@ -175,7 +175,6 @@ pub struct JsonNumber(pub f64);
 
 impl Serialize for JsonNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: up to here every whole f64 is the integer it looks like
         match self.0 {
             value if !value.is_finite() => serializer.serialize_none(),
             value if value.fract() == 0.0 && value.abs() <= EXACT => serializer.serialize_i64(value as i64),

@@ -17,7 +17,7 @@ const FLOAT: u8 = 1;
 const SMALL: u8 = 2;
 const WHOLE: u8 = 239;
 /// Up to here a float holds every whole number: 2^53.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+pub const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Numbers {
     /// Returns the number at this place; `None` if there is none.
