@@ -80,7 +80,7 @@ fn command_timeout_kills_process_group() {
         }
     });
     std::fs::write(go, "").expect("a folder to write to");
-    for _ in 0..40 {
+    for _ in 0..20 {
         thread::sleep(Duration::from_millis(20));
         assert!(!trace.exists(), "a process of the command goes on");
     }

@@ -26,7 +26,7 @@ type Case = (&'static str, Does, usize, Ends);
 fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static str) {
     let act = act(protocol);
     // Only questions that never get an answer have a short time-out, because a loaded machine is slow at all others too.
-    let is_late = matches!(act, Act::Stall(_) | Act::Slowly(..));
+    let is_late = matches!(act, Act::Stall | Act::Slowly(..));
     let timeout = if is_late { Duration::from_millis(400) } else { Duration::from_secs(60) };
     let server = Server::start(move |_| act.clone());
     let asks = Asks { written: format!("{protocol}:m@{}", server.url()), timeout, ..Asks::default() };
@@ -69,7 +69,7 @@ fn temporary_faults_are_retried() {
     let page = status(200, "<!DOCTYPE html><title>Welcome</title>");
     let error = r#"{"error": {"message": "upstream is down", "code": 502}}"#;
     each(vec![
-        ("stall", same(Act::Stall(Duration::from_secs(1))), 3, Unanswered("no answer within 0.4 s; --timeout")),
+        ("stall", same(Act::Stall), 3, Unanswered("no answer within 0.4 s; --timeout")),
         ("reset", same(Act::Reset), 3, Unanswered("the connection ended early")),
         ("cut off", same(cut), 3, Unanswered("the connection ended early")),
         ("no HTTP", same(Act::Raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec())), 3, Unanswered("(attempt 3)")),
@@ -216,7 +216,7 @@ fn unreachable_server_is_retried_for_the_first_question_only() {
 
 #[test]
 fn hanging_server_is_given_up_after_five_timeouts() {
-    let server = Server::start(|_| Act::Stall(Duration::from_secs(2)));
+    let server = Server::start(|_| Act::Stall);
     let written = format!("anthropic:m@{}", server.url());
     let model = Asks { written, timeout: Duration::from_millis(300), ..Asks::default() }.model().expect("a model");
     let said: Vec<String> = (0..10).map(|number| model.ask(&question(number)).unwrap_err().to_string()).collect();

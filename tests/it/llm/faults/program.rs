@@ -88,14 +88,14 @@ fn permanent_faults_end_replay_with_advice() {
         (status(429, "slow down").with("retry-after", "0"), "anthropic", &["status 429: slow down (attempt 2)"]),
         (status(307, "").with("location", "http://127.0.0.1:1/"), "openai", &["redirects are not followed"]),
         (Act::Reset, "openai", &["the connection ended early"]),
-        (Act::Stall(std::time::Duration::from_secs(3)), "openai", &["no answer within 1 s; --timeout allows more"]),
+        (Act::Stall, "openai", &["no answer within 1 s; --timeout allows more"]),
         (status(200, "{\"id\": 1}"), "openai", &["its answer has no choices[0]"]),
     ];
     let check = |act: Act, protocol: &str, words: &[&str]| {
-        let timeout = if matches!(act, Act::Stall(_)) { "1" } else { "60" };
+        let (timeout, retries) = if matches!(act, Act::Stall) { ("1", "0") } else { ("60", "1") };
         let server = Server::start(move |_| act.clone());
         let study = Study::new();
-        let ran = study.replay(&at(&server, protocol), &["--timeout", timeout]);
+        let ran = study.replay(&at(&server, protocol), &["--timeout", timeout, "--retries", retries]);
         assert_fails(&ran, words);
         assert!(ran.stderr.contains(&format!("{protocol}:m: http://127.0.0.1:")), "{}", ran.stderr);
         assert_eq!((study.answers(), study.summaries()), (0, None));

@@ -26,8 +26,8 @@ pub enum Act {
         headers: Vec<(&'static str, String)>,
         body: Vec<u8>,
     },
-    /// Sends nothing for this time, then closes the connection.
-    Stall(Duration),
+    /// Sends nothing until the client hangs up.
+    Stall,
     /// Closes the connection before it has read everything: the client sees a reset.
     Reset,
     /// Announces more than it sends, then closes the connection.
@@ -153,8 +153,8 @@ fn act(mut stream: TcpStream, act: Act, before_the_end: impl FnOnce()) -> std::i
             before_the_end();
             stream.write_all(&answer)
         }
-        Act::Stall(so_long) => {
-            thread::sleep(so_long);
+        Act::Stall => {
+            stream.read_to_end(&mut Vec::new())?;
             before_the_end();
             Ok(())
         }
