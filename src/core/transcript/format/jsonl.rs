@@ -76,26 +76,45 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
 const TIMES_PARSED: usize = 8;
 
 /// Returns the records that were appended behind a record that breaks off, as after a crash: the first that are whole to the end of the
-/// line. If the line also ends too early, its last inner object would look like that. So the record must then begin with the key with
-/// which the torn one begins. Hostile lines would be parsed again from each of their objects, so the bytes that are parsed are limited.
+/// line, and before them those behind which another one begins. An object inside the torn record could look like that. So a record
+/// must begin with the key with which the torn one begins, if another one or a line that ends too early is behind it. Hostile lines
+/// would be parsed again from each of their objects, so the bytes that are parsed are limited.
 fn behind_torn<T: DeserializeOwned>(torn: &str, ends_early: bool) -> Vec<T> {
     let torn = torn.trim_start();
-    let first_key = torn.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key);
+    let first_key = |text: &str| text.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key.to_owned());
+    let key_of_torn = first_key(torn);
     let mut budget = torn.len().saturating_mul(TIMES_PARSED);
-    for (at, _) in torn.match_indices("{\"").filter(|(at, _)| *at > 0) {
+    let (mut kept, mut next, mut must_be_like) = (Vec::new(), 1, ends_early);
+    for (at, _) in torn.match_indices("{\"") {
         let rest = &torn[at..];
-        let key = rest.strip_prefix("{\"").and_then(|rest| rest.split_once('"')).map(|(key, _)| key);
-        if ends_early && key != first_key {
+        let is_like_torn = first_key(rest) == key_of_torn;
+        if at < next || (must_be_like && !is_like_torn) {
             continue;
         }
-        let whole: Result<Vec<T>, _> = serde_json::Deserializer::from_str(rest).into_iter().collect();
-        match whole {
-            Ok(records) => return records,
-            Err(error) if error.column() < budget => budget -= error.column(),
-            Err(_) => break,
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter();
+        let mut records: Vec<T> = Vec::new();
+        let error = loop {
+            match stream.next() {
+                None => break None,
+                Some(Ok(record)) => records.push(record),
+                Some(Err(error)) => break Some(error),
+            }
+        };
+        let end = stream.byte_offset();
+        let Some(error) = error else {
+            kept.extend(records);
+            return kept;
+        };
+        if is_like_torn && !records.is_empty() && rest[end..].trim_start().starts_with("{\"") {
+            kept.extend(records);
+            (next, must_be_like) = (at + end + 1, true);
         }
+        if error.column() >= budget {
+            break;
+        }
+        budget -= error.column();
     }
-    Vec::new()
+    kept
 }
 
 /// Returns the text of a note about an unreadable line, of which `read` values were read before it and `behind` after it.
@@ -113,7 +132,8 @@ fn skip_message(error: &serde_json::Error, read: usize, behind: usize) -> String
         }
     };
     match (read, behind) {
-        (_, 1..) => format!("{reason}; the record behind it on the line was kept"),
+        (_, 1) => format!("{reason}; the record behind it on the line was kept"),
+        (_, 2..) => format!("{reason}; {behind} records behind it on the line were kept"),
         (0, 0) => format!("{reason}; the line was skipped"),
         _ => format!("{reason}; the values before it on the line were kept"),
     }
@@ -197,16 +217,21 @@ mod tests {
 
     #[test]
     fn a_record_behind_a_torn_one_is_kept() {
-        let kept = "the record behind it on the line was kept";
+        let kept = "behind it on the line";
         for torn in [r#"{"a":"x{"b":2}"#, r#"{"a":[1,{"c":3},{"b{"a":1}{"b":2}"#, r#"{"b":{"b":2}"#] {
             let (values, notes) = read(torn);
             assert_eq!(values.last(), Some(&json!({"b":2})), "{torn}");
-            assert!(notes.len() == 1 && notes[0].ends_with(kept), "{notes:?}");
+            assert!(notes.len() == 1 && notes[0].contains(kept), "{notes:?}");
+        }
+        for (torn, more) in [(r#"{"a":"x{"a":2}{"a":[5,{"c":3}"#, 1), (r#"{"a":"x{"a":2} {"a":"y{"a":3}{"a":4}"#, 3)] {
+            let (values, notes) = read(torn);
+            assert_eq!((values.first(), values.len()), (Some(&json!({"a":2})), more), "{torn}");
+            assert_eq!(notes.len(), 1, "{notes:?}");
         }
         let hostile = format!("[{}{{", r#"{"a":1} "#.repeat(10_000));
         assert_eq!(read(&hostile).0, Vec::<Value>::new(), "in linear time");
         for cut in [r#"{"a":{"b":2}"#, r#"{"a":"x","b":{"c":1}} {"d":"{"#, r#"{"a":x,"b":{"c":1}}"#] {
-            assert!(!read(cut).1[0].ends_with(kept), "{cut}");
+            assert!(!read(cut).1[0].contains(kept), "{cut}");
         }
     }
 
