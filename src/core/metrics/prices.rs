@@ -152,7 +152,9 @@ impl Prices {
         let keys = names::lookup_keys(model.unwrap_or_default());
         for list in std::iter::successors(Some(self), |list| list.fallback.list_with(&keys)) {
             let Some((other, _)) = keys.iter().find_map(|key| list.find(key, time)) else { continue };
-            quote.factors = if quote.factors.is_empty() { other.factors } else { quote.factors };
+            let is_new = |(name, _): &(String, f64)| quote.factors.iter().all(|(known, _)| known != name);
+            let more: Vec<_> = other.factors.into_iter().filter(is_new).collect();
+            quote.factors.extend(more);
             quote.web_searches = quote.web_searches.or(other.web_searches);
         }
         quote.served(service)

@@ -265,6 +265,10 @@ mod tests {
         assert_eq!(bill("claude-opus-4-8", &["batches"], 0, None), usd(12.5));
         assert_eq!(bill("claude-opus-4-8", &[], 30, None), usd(25.3));
         assert_eq!(bill("gpt-5.5", &["priority"], 0, None), usd(75.0));
+        // What is gone from the table is in the list, and the table still has the rest.
+        assert_eq!(bill("claude-opus-4-6", &["fast"], 0, None), usd(150.0));
+        assert_eq!(bill("claude-opus-4-7[1m]", &["fast", "us"], 0, None), usd(150.0 * 1.1));
+        assert_eq!(bill("claude-opus-4-6", &["batches"], 0, None), usd(12.5));
         assert_eq!(bill("claude-opus-4-8", &["express"], 0, None), (Some(25.0), "service `express`".to_owned()));
         assert_eq!(bill("claude-opus-4-8", &["fast"], 30, Some("claude-haiku-4-5")), usd(5.0), "what the usual service costs");
         let nowhere = ("grok-code-fast-1", "searches of the web");
