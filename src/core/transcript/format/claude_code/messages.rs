@@ -9,6 +9,7 @@ use super::applied::AppliedEdits;
 use super::kept::{self, KeptTail};
 use super::origin;
 use super::record::{Record, Type};
+use super::text::Text;
 use super::thinking;
 use super::threads::Threads;
 use super::tree::Branch;
@@ -41,7 +42,7 @@ pub fn conversation(
     let mut reader = Reader { records, content, builder, kept, kept_blocks, applied: AppliedEdits::default(), notes };
     let own = turns(records, branch);
     let line = branch.first().map_or(1, |first| records[*first].line);
-    let unseen = first_request(records, &own, begins_outside(records, branch));
+    let unseen = first_request(records, &own, begins_outside(records, branch)).or(lacks_prompt(records, &own).then_some(0));
     let unseen = unseen.map(|first| (first, unseen::push(&mut reader.builder, line)));
     for (n, turn) in own.iter().enumerate() {
         let calls = reader.push_response(turn);
@@ -103,6 +104,11 @@ impl OpenCompaction {
     pub fn new(record: usize) -> Self {
         Self { record, summary: PendingMessage::default(), restored: PendingMessage::default() }
     }
+
+    /// Whether a record is the summary. `claude -p` marks it only as not typed.
+    fn lacks_summary(&self, record: &Record) -> bool {
+        self.summary.blocks.is_empty() && record.is_synthetic == Some(true)
+    }
 }
 
 /// A block that is not part of a message yet.
@@ -139,6 +145,14 @@ impl PendingMessage {
 fn begins_outside(records: &[Record], branch: &[usize]) -> bool {
     let first = branch.first().map(|i| &records[*i]);
     first.is_some_and(|record| record.parent_uuid.get().is_some() && !record.is_summary() && !record.is_reported)
+}
+
+/// Whether a thread begins with a response of `claude -p`, which does not print the prompt; its records name no parents.
+fn lacks_prompt(records: &[Record], turns: &[Turn]) -> bool {
+    let is_sent = |i: &usize| records[*i].is_conversation() || records[*i].attachment.is_some();
+    let [before, first, ..] = turns else { return false };
+    let is_streamed = |i: &usize| records[*i].parent_uuid == Text::Missing && !records[*i].is_reported;
+    !before.after.iter().any(is_sent) && first.response.iter().all(is_streamed)
 }
 
 impl<'a> Reader<'a> {
@@ -180,7 +194,7 @@ impl<'a> Reader<'a> {
                 self.record_compaction(open.take(), &mut message);
                 self.push_user_message(&mut message);
                 open = Some(OpenCompaction::new(i));
-            } else if record.is_summary() {
+            } else if record.is_summary() || open.as_ref().is_some_and(|open| open.lacks_summary(record)) {
                 self.push_user_message(&mut message);
                 open.get_or_insert_with(|| OpenCompaction::new(i)).summary.add(content);
             } else if let Some(open) = open.as_mut().filter(|_| record.r#type == Type::Attachment) {

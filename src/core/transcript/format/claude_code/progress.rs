@@ -16,7 +16,6 @@ use super::text::Text;
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Progress {
-    r#type: Text,
     agent_id: Text,
     hook_name: Text,
     prompt: Text,
@@ -39,10 +38,12 @@ pub struct Reports {
 impl Reports {
     /// Returns the records that a record reports: one, but two if the prompt of the sub-agent was not reported as a message.
     pub fn unpack(&mut self, record: &mut Record) -> Vec<Record> {
-        let Some(Progress { r#type, agent_id, prompt, message, .. }) = record.data.take().map(|data| *data) else {
+        let Some(Progress { agent_id, prompt, message, .. }) = record.data.take().map(|data| *data) else {
             return Vec::new();
         };
-        let (Some("agent_progress"), Some(mut message)) = (r#type.get(), message) else { return Vec::new() };
+        // Those of tools and hooks have no message. Whichever else has one reports an agent: `agent_progress`, `skill_progress`.
+        let is_message = |message: &Record| matches!(message.r#type, Type::User | Type::Assistant) && message.message.is_some();
+        let Some(mut message) = message.filter(|message| is_message(message)) else { return Vec::new() };
         let agent = match agent_id.get().or(record.parent_tool_use_id.get()) {
             Some(agent) => agent.to_owned(),
             None => return Vec::new(),

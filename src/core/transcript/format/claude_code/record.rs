@@ -57,6 +57,8 @@ pub struct Record {
     pub is_meta: Option<bool>,
     pub is_compact_summary: Option<bool>,
     pub is_visible_in_transcript_only: Option<bool>,
+    /// In the output of `claude -p`: no person typed it.
+    pub is_synthetic: Option<bool>,
     // Boxed, because most records have none of these, and a file has very many records.
     pub message: Option<Box<Message>>,
     /// In `system` records: the text shown to the user; for `local_command`, it is also sent to the model.
@@ -210,6 +212,7 @@ impl Record {
         if self.stream_parent.get().is_some() {
             (self.agent_id, self.is_sidechain) = (mem::take(&mut self.stream_parent), Some(true));
         }
+        self.is_meta = self.is_meta.or(self.is_synthetic);
     }
 
     /// Whether the context was emptied before this record. Reads what [`Self::data`] holds.

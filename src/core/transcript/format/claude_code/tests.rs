@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::shape::may_be;
 use super::*;
-use crate::transcript::conversation::{Block, BlockKind, Conversation, Iteration, Message, Origin, RecordedEdit, Usage};
+use crate::transcript::conversation::{Block, BlockKind, Conversation, Iteration, Message, Origin, RecordedEdit, Role, Usage};
 use crate::transcript::format::Level;
 
 fn record(r#type: &str, uuid: &str, parent: Option<&str>, more: Value) -> Value {

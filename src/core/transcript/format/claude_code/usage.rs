@@ -7,8 +7,9 @@ use crate::transcript::conversation::{Iteration, Service, Usage};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct WireUsage {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    // The API always gives these two, so null is odd; the others may be null.
+    input_tokens: u64,
+    output_tokens: u64,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
@@ -78,11 +79,11 @@ impl WireUsage {
             .filter(|split| *split != (0, 0))
             .unwrap_or((total, 0));
         Usage {
-            input: self.input_tokens.unwrap_or(0),
+            input: self.input_tokens,
             cache_read: self.cache_read_input_tokens.unwrap_or(0),
             cache_write_5m: short,
             cache_write_1h: long,
-            output: self.output_tokens.unwrap_or(0),
+            output: self.output_tokens,
             reasoning: self.output_tokens_details.as_ref().and_then(|details| details.thinking_tokens),
         }
     }

@@ -59,6 +59,13 @@ fn a_sub_agent_that_is_only_reported_is_a_conversation() {
 }
 
 #[test]
+fn a_skill_that_runs_as_an_agent_is_reported_too() {
+    let mut report = report("p1", "r1", "a1", answer("x1", json!({"type": "text", "text": "found"}), 7));
+    report["data"]["type"] = json!("skill_progress");
+    assert_eq!(names(&session(&[report]), &ReadOptions::default()), [("main".to_owned(), 2), ("agent-a1".to_owned(), 1)]);
+}
+
+#[test]
 fn a_sub_agent_with_records_or_a_file_of_its_own_is_read_once() {
     let reports =
         [report("p1", "r1", "a1", answer("x1", use_of("t2"), 7)), report("p2", "p1", "b2", answer("y1", use_of("t3"), 7))];

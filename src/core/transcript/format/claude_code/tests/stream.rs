@@ -49,10 +49,38 @@ fn a_stream_has_compactions() {
         "compact_metadata": {"trigger": "auto", "pre_tokens": 9000}}),
     );
     let summary = streamed("user", None, json!({"role": "user", "content": "what was done"}));
-    records.insert(7, with(summary, json!({"isCompactSummary": true})));
-    let conversations = read(&file(&records), &ReadOptions::default()).conversations;
-    assert_eq!(conversations[0].compactions.len(), 1);
-    assert_eq!(conversations[0].compactions[0].tokens_before, Some(9000));
+    records.insert(7, summary.clone());
+    for mark in ["isCompactSummary", "isSynthetic"] {
+        records[7] = with(summary.clone(), json!({mark: true}));
+        let Reading { conversations, notes } = read(&file(&records), &ReadOptions::default());
+        let [compaction] = &conversations[0].compactions[..] else { panic!("{mark}: {notes:?}") };
+        assert_eq!(compaction.tokens_before, Some(9000));
+        let RecordedEdit::Fold { into } = &compaction.edit else { panic!("{mark}") };
+        assert_eq!(show(&conversations[0], into), ["user = what was done (Compaction)"]);
+    }
+}
+
+#[test]
+fn a_stream_begins_with_its_prompt_which_is_not_in_it() {
+    let conversations = read(&file(&run()), &ReadOptions::default()).conversations;
+    for conversation in &conversations {
+        let first = &conversation.messages[0];
+        assert_eq!((first.role, conversation.block(first.blocks[0]).origin), (Role::User, Origin::Placeholder));
+        assert_eq!(conversation.block(first.blocks[0]).recorded_tokens, Some(0));
+    }
+}
+
+/// Each run prints an array, and the last one broke off.
+#[test]
+fn arrays_may_follow_one_another() {
+    let array = |records: &[Value]| serde_json::to_string_pretty(records).expect("JSON");
+    let again =
+        [answer("m8", None, use_of("t8")), results(None, "t8"), answer("m9", None, json!({"type": "text", "text": "bye"}))];
+    let whole = format!("{}\n{}", array(&run()), array(&again));
+    for (text, calls, noted) in [(&whole[..], 4, 0), (&whole[..whole.len() - 9], 3, 1)] {
+        let Reading { conversations, notes } = read(text.as_bytes(), &ReadOptions::default());
+        assert_eq!((conversations[0].calls.len(), notes.len()), (calls, noted), "{notes:?}");
+    }
 }
 
 #[test]
