@@ -45,11 +45,17 @@ pub fn usage(recorded: &Value, line: u32, notes: &mut Notes) -> Option<Usage> {
     let read = tokens.largest(&READ);
     let written = tokens.largest(&WRITTEN).unwrap_or(0);
     let written_1h = tokens.largest(&WRITTEN_1H).unwrap_or(0).min(written);
-    let output = tokens.one(if is_chat { "completion_tokens" } else { "output_tokens" });
+    let keys = if is_chat { ["prompt_tokens", "completion_tokens"] } else { ["input_tokens", "output_tokens"] };
+    let output = tokens.one(keys[1]);
     let reasoning = tokens.largest(&REASONING);
-    let request = if is_chat { tokens.prompt() } else { tokens.one("input_tokens") };
+    let request = if is_chat { tokens.prompt() } else { tokens.one(keys[0]) };
     if request.is_none() && output.is_none() {
         return None;
+    }
+    // Half of a usage is not the usage.
+    let is_null = |key: &str| object.get(key).is_some_and(Value::is_null);
+    for (_, key) in [request, output].iter().zip(keys).filter(|(tokens, key)| tokens.is_none() && is_null(key)) {
+        notes.odd_field(line, &format!("usage.{key}"), &Value::Null);
     }
     // Without the size of the request, its cached part says nothing.
     let cached = if request.is_some() { (read.unwrap_or(0), written) } else { (0, 0) };
@@ -216,6 +222,9 @@ mod tests {
             assert_eq!(read_with("prompt_tokens"), (Some([0, 0, 0, 0, 7]), note("prompt_tokens")));
         }
         assert_eq!(read(json!({"prompt_tokens": null, "total_tokens": null})), (None, vec![]));
+        let null = |field: &str| vec![format!("`usage.{field}` is null; this field was left out")];
+        assert_eq!(read(json!({"prompt_tokens": null, "completion_tokens": 7})), (Some([0, 0, 0, 0, 7]), null("prompt_tokens")));
+        assert_eq!(read(json!({"input_tokens": 9, "output_tokens": null})), (Some([9, 0, 0, 0, 0]), null("output_tokens")));
         assert_eq!(read(json!([1])), (None, vec!["`usage` is a list; this field was left out".to_owned()]));
         assert_eq!(read(Value::Null), (None, vec![]));
     }

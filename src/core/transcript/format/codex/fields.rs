@@ -29,7 +29,16 @@ impl<'a> Fields<'a> {
 
     /// Returns a field; `None` if it is absent, null, or of another form, which becomes a note.
     pub fn get<T: DeserializeOwned>(&self, key: &str, notes: &mut Vec<Note>) -> Option<T> {
-        match serde_json::from_str(self.raw(key)?.get()) {
+        self.parsed(self.raw(key)?, key, notes)
+    }
+
+    /// Returns a number of tokens, which is never null; `None` if it is absent or of another form, which becomes a note.
+    pub fn tokens(&self, key: &str, notes: &mut Vec<Note>) -> Option<u64> {
+        self.parsed(self.values.get(key)?, key, notes)
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, value: &RawValue, key: &str, notes: &mut Vec<Note>) -> Option<T> {
+        match serde_json::from_str(value.get()) {
             Ok(value) => Some(value),
             Err(_) => {
                 let text = format!(

@@ -141,7 +141,7 @@ impl TokenInfo {
 impl TokenUsage {
     fn new(record: &Fields, key: &str, notes: &mut Vec<Note>) -> Option<Self> {
         let fields = record.object(key, notes)?;
-        let mut tokens = |key| fields.get(key, notes).unwrap_or(0);
+        let mut tokens = |key| fields.tokens(key, notes).unwrap_or(0);
         Some(Self {
             input_tokens: tokens("input_tokens"),
             cached_input_tokens: tokens("cached_input_tokens"),
