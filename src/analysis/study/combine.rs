@@ -110,7 +110,7 @@ fn price_dates(study: &Study, rows: &[Row]) -> Option<[String; 2]> {
 
 /// Returns a note for each transcript that is in another one too, and counts there.
 fn without_copies(transcripts: &[TranscriptResult]) -> Vec<Option<ResultNote>> {
-    let calls: Vec<&[u64]> = transcripts.iter().map(|result| result.calls.as_slice()).collect();
+    let calls: Vec<_> = transcripts.iter().map(|result| (result.calls.as_slice(), result.is_compacted)).collect();
     let note = |(result, original): (&TranscriptResult, Option<usize>)| {
         Some(ResultNote::of_copy(&result.transcript, &transcripts[original?].transcript))
     };

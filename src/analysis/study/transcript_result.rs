@@ -28,6 +28,8 @@ pub struct TranscriptResult {
     pub(super) transcript: String,
     /// Hashes of its calls, which find copies.
     pub(super) calls: Vec<u64>,
+    /// Whether a recorded agent compacted: of equal transcripts, such a one is the original.
+    pub(super) is_compacted: bool,
     /// What its conversations are of other sessions.
     pub(super) kin: Vec<Kinship>,
     pub(super) compared: Vec<ChanceSample>,
@@ -74,6 +76,7 @@ impl TranscriptResult {
         Self {
             transcript: transcript.to_owned(),
             calls: copies::call_hashes(&reading.conversations),
+            is_compacted: reading.conversations.iter().any(|conversation| !conversation.compactions.is_empty()),
             kin: reading.conversations.iter().map(|conversation| Kinship::new(transcript, conversation)).collect(),
             compared,
             unanswered: None,

@@ -48,13 +48,20 @@ fn hash(parts: &[&[u8]]) -> u64 {
     hasher.digest()
 }
 
-/// Returns, for each transcript, the index of another one that has its calls; `None` for originals. Of two equal transcripts the
-/// first is the original, else the longer one.
-pub fn originals(transcripts: &[&[u64]]) -> Vec<Option<usize>> {
-    let sets: Vec<Vec<u64>> = transcripts.iter().map(|calls| sorted(calls.to_vec())).collect();
+/// Returns, for each transcript, the index of another one that has its calls; `None` for originals. A transcript is given by the hashes
+/// of its calls, and whether it has a compaction. Of two equal transcripts the first with a compaction is the original, because a
+/// conversion often lacks them; else the first one; else the longer one.
+pub fn originals(transcripts: &[(&[u64], bool)]) -> Vec<Option<usize>> {
+    let sets: Vec<Vec<u64>> = transcripts.iter().map(|(calls, _)| sorted(calls.to_vec())).collect();
     // Equal transcripts are found at once: each of a thousand would have a thousand holders.
     let mut first_of: HashMap<&[u64], usize> = HashMap::new();
-    let firsts: Vec<usize> = sets.iter().enumerate().map(|(index, calls)| *first_of.entry(calls).or_insert(index)).collect();
+    for (index, calls) in sets.iter().enumerate() {
+        let first = first_of.entry(calls).or_insert(index);
+        if transcripts[index].1 && !transcripts[*first].1 {
+            *first = index;
+        }
+    }
+    let firsts: Vec<usize> = sets.iter().map(|calls| first_of[calls.as_slice()]).collect();
     let distinct = sets.iter().enumerate().filter(|(index, _)| firsts[*index] == *index);
     let holders = sorted(distinct.flat_map(|(index, calls)| calls.iter().map(move |call| (*call, index))).collect());
     let holders_of = |call: u64| {
@@ -105,7 +112,7 @@ mod tests {
 
     fn check(transcripts: &[&str], expected: &[Option<usize>]) {
         let hashes: Vec<_> = transcripts.iter().map(|words| call_hashes(&[conversation(words)])).collect();
-        assert_eq!(originals(&hashes.iter().map(Vec::as_slice).collect::<Vec<_>>()), expected, "{transcripts:?}");
+        assert_eq!(originals(&hashes.iter().map(|calls| (&calls[..], false)).collect::<Vec<_>>()), expected, "{transcripts:?}");
     }
 
     #[test]
@@ -122,14 +129,23 @@ mod tests {
     #[test]
     fn copies_of_a_copy_name_the_longest_transcript() {
         check(&["a b c", "a b c", "a b c d e", "a b c"], &[Some(2), Some(2), None, Some(2)]);
-        assert_eq!(originals(&[&[], &[], &[1], &[]]), [None; 4], "transcripts without calls");
+        let some = [&[][..], &[], &[1], &[]].map(|calls| (calls, false));
+        assert_eq!(originals(&some), [None; 4], "transcripts without calls");
+    }
+
+    #[test]
+    fn of_equal_transcripts_the_one_with_compactions_is_the_original() {
+        let of = |compacted: [bool; 3]| originals(&compacted.map(|is_compacted| (&[1, 2][..], is_compacted)));
+        assert_eq!(of([false, true, true]), [Some(1), None, Some(1)]);
+        assert_eq!(of([false, false, false]), [None, Some(0), Some(0)]);
+        assert_eq!(originals(&[(&[1, 2], true), (&[1, 2, 3], false)]), [Some(1), None], "the longer one");
     }
 
     /// Comparing each of them with each other one would take hours.
     #[test]
     fn equal_transcripts_are_found_at_once() {
         let calls: Vec<u64> = (0..100).collect();
-        let found = originals(&vec![calls.as_slice(); 20_000]);
+        let found = originals(&vec![(calls.as_slice(), false); 20_000]);
         assert_eq!(found.iter().flatten().filter(|original| **original == 0).count(), 19_999);
     }
 
