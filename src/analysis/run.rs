@@ -1,5 +1,6 @@
 //! Runs a study from its description: the shortest way from transcripts to results.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Error;
@@ -7,7 +8,7 @@ use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Outcomes, Proces
 use super::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
 use super::study::{Observers, Spill, TranscriptResult};
-use crate::results::saved::Results;
+use crate::results::saved::{Families, Results};
 use crate::transcript::format::Reading;
 
 /// What a replay takes over, and what watches it.
@@ -96,7 +97,7 @@ impl Loaded {
     ///
     /// Fails if no transcript could be analysed.
     pub fn results(&self, replayed: Replayed) -> Result<(Results, Result<(), RunError>), RunError> {
-        let replayed = replayed.without(|checkpoint| checkpoint.result.unanswered());
+        let replayed = of_whole_sessions(replayed).without(|checkpoint| checkpoint.result.unanswered());
         let is_stopped = replayed.left > 0;
         let Analysed { results: checkpoints, coverage, end } = replayed.analysed()?;
         let unfinished = is_stopped.then(|| unfinished(&checkpoints, coverage.found));
@@ -104,4 +105,33 @@ impl Loaded {
         let coverage = results.coverage.of_all_found(coverage);
         Ok((Results { study: Some(self.record.clone()), unfinished, coverage, ..results }, end))
     }
+}
+
+/// Leaves out the other transcripts of sessions in which a policy or a summarizer gave no answer: a session without its sub-agents, or
+/// these without it, would be another one.
+fn of_whole_sessions(mut replayed: Replayed) -> Replayed {
+    let results = || replayed.results.iter().map(|checkpoint| &checkpoint.result);
+    let mut unanswered = results().filter_map(|result| Some((result, result.unanswered()?.0))).peekable();
+    if unanswered.peek().is_none() {
+        return replayed;
+    }
+    let families = Families::new(results().flat_map(TranscriptResult::kin));
+    let sessions = |result: &TranscriptResult| -> Vec<String> {
+        result.kin().iter().map(|kin| families.head(kin.session()).to_owned()).collect()
+    };
+    let mut broken: HashMap<String, String> = HashMap::new();
+    for (result, transcript) in unanswered {
+        for session in sessions(result) {
+            broken.entry(session).or_insert_with(|| transcript.to_owned());
+        }
+    }
+    for checkpoint in &mut replayed.results {
+        let result = &mut checkpoint.result;
+        if result.unanswered().is_none()
+            && let Some(other) = sessions(result).iter().find_map(|session| broken.get(session))
+        {
+            result.leave_out(format!("{other} is of the same session and has no answer"));
+        }
+    }
+    replayed
 }

@@ -109,7 +109,7 @@ pub fn unanswered_message(conversation: &str, policy: &Policy, missing: &Unanswe
     let Unanswered { call, layer, why } = missing;
     let (call, layer, policy) = (call + 1, &policy.layers[*layer], &policy.name);
     let what = match layer.spec.traits().program {
-        Some(_) => format!("the program of {policy}"),
+        Some(_) => format!("the policy {policy}"),
         None => format!("no summary for {policy} ({})", layer.id),
     };
     format!("conversation {conversation}, call {call}: {what}: {why}")

@@ -90,6 +90,16 @@ impl TranscriptResult {
         Some((self.transcript.as_str(), self.unanswered.as_deref()?))
     }
 
+    /// Makes the result not usable, for this reason.
+    pub(in crate::analysis) fn leave_out(&mut self, why: String) {
+        self.unanswered = Some(why);
+    }
+
+    /// Returns what its conversations are of other sessions.
+    pub(in crate::analysis) fn kin(&self) -> &[Kinship] {
+        &self.kin
+    }
+
     /// Moves what the end of the study needs once to a file, if the study has many transcripts.
     ///
     /// # Errors

@@ -136,7 +136,7 @@ fn the_trace_of_a_program_is_shown_once() {
     let folder = TempDir::new().expect("a temporary folder");
     write_sessions(folder.path());
     write(folder.path(), "p.sh", "printf 'Trace:\\n\\tat line 3\\n' >&2; exit 1");
-    let first = ": conversation main, call 1: the program of p: it ended (exit status: 1):";
+    let first = ": conversation main, call 1: the policy p: it ended (exit status: 1):";
     let expected = format!(
         "recompact: 1-good.jsonl{first}\n    Trace:\n        at line 3\nrecompact: 2-bad.jsonl{first} as above\nrecompact: \
          3-good.jsonl{first} as above\n"

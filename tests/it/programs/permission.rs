@@ -61,7 +61,7 @@ fn suite_starts_programs_only_if_allowed() {
         assert!(refused.stderr.contains("if you trust it, add --allow-programs"), "{}", refused.stderr);
         let allowed = run_in(folder.path(), ["check", "--allow-programs"], b"");
         assert_eq!((allowed.code, has_trace(folder.path())), (2, true), "{}", allowed.stderr);
-        assert!(allowed.stderr.contains("call 1: the program of mine: it ended (exit status: 1)"), "{}", allowed.stderr);
+        assert!(allowed.stderr.contains("call 1: the policy mine: it ended (exit status: 1)"), "{}", allowed.stderr);
     }
 }
 
@@ -101,7 +101,7 @@ fn commands_that_start_no_program_say_so() {
     assert_eq!(missing.code, 2);
     assert!(missing.stderr.starts_with("recompact: the policy `mine`: `no-such-program-here x` cannot be started: "));
     let shown = ran(&["show", "s.jsonl", "-p", "mine=command:sh trace.sh"]);
-    assert!(shown.code == 2 && shown.stderr.contains("the program of mine: it ended"), "{}", shown.stderr);
+    assert!(shown.code == 2 && shown.stderr.contains("the policy mine: it ended"), "{}", shown.stderr);
 }
 
 #[test]
@@ -148,6 +148,6 @@ fn twice_finds_programs_that_are_not_deterministic() {
     assert_eq!(same.stderr, "recompact: `sh p.sh` is deterministic in 1 session: 23 answers were the same twice\n");
     let other = replay(&counting("$$"));
     assert_eq!(other.code, 2);
-    let why = "call 1: the program of p: it is not deterministic: started again and asked the same, its answer differs from byte";
+    let why = "call 1: the policy p: it is not deterministic: started again and asked the same, its answer differs from byte";
     assert!(other.stderr.contains(why), "{}", other.stderr);
 }

@@ -299,7 +299,7 @@ fn sessions_that_a_policy_did_not_answer_are_a_remark() {
     results.coverage.found = 23;
     let left_out = |path: &str, unanswered| LeftOut {
         path: path.into(),
-        why: "call 3: the program of p: it ended".into(),
+        why: "call 3: the policy p: it ended".into(),
         foreign: false,
         unanswered,
     };
