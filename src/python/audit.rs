@@ -37,11 +37,12 @@ pub fn audit(
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, one))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results: transcripts, coverage, end } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
+    let skipped = skipped.with_end(&spec.read, end)?;
     let whole = |_: &_, _: &_| {
         let folders: Vec<&dyn Tree> = trees.folders().collect();
         audit_all(replayer, transcripts, &folders, trees.notes())
     };
     let (mut audit, _) = watch.run(py, &corpus, whole)?;
     audit.coverage = coverage;
-    Ok((Document::new(audit), skipped.with_end(end)))
+    Ok((Document::new(audit), skipped))
 }

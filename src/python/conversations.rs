@@ -28,6 +28,7 @@ pub fn read<'py>(
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, conversations))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results, end, .. } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
+    let skipped = skipped.with_end(&spec.read, end)?;
     let read = PyList::empty(py);
     let kin: Vec<Kinship> = results
         .iter()
@@ -39,7 +40,7 @@ pub fn read<'py>(
             read.append(to_dict(py, &transcript, conversation, &families)?)?;
         }
     }
-    Ok((read, skipped.with_end(end)))
+    Ok((read, skipped))
 }
 
 fn to_dict<'py>(

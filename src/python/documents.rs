@@ -137,5 +137,5 @@ pub fn inspect(py: Python, paths: Vec<PathBuf>, settings: &Bound<PyDict>, watch:
     let Analysed { results, coverage, end } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let mut conversations: Vec<Inspection> = results.into_iter().flatten().collect();
     count_calls_once(&mut conversations);
-    Ok((Document::new(Inspections { conversations, coverage }), skipped.with_end(end)))
+    Ok((Document::new(Inspections { conversations, coverage }), skipped.with_end(&spec.read, end)?))
 }

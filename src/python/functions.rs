@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use super::calls::{Calls, Failed};
 use super::error::raise_message;
-use crate::analysis::corpus::Monitor;
+use crate::analysis::corpus::{Monitor, ReadSpec};
 use crate::engine::external::{Decision, ExternalError, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
 use crate::programs::{Programs, protocol};
 
@@ -81,13 +81,25 @@ impl Functions {
         UntilRaised { functions: self, monitor }
     }
 
-    /// Raises why a session has no answer of a policy, if there is one and none is skipped: transcripts and reasons, in their order.
+    /// Raises why a session has no answer of a policy, if there is one and none is skipped, if all are skipped, or if the description says
+    /// that this is an error. `unanswered` has for each result its transcript and the reason, if there is one.
     ///
     /// # Errors
     ///
     /// A RecompactError that names the session and the call; its cause is the exception of the function.
-    pub fn check<'a>(&self, py: Python, mut unanswered: impl Iterator<Item = (&'a str, &'a str)>) -> PyResult<()> {
-        let Some((transcript, why)) = unanswered.next().filter(|_| !self.skips) else { return Ok(()) };
+    pub fn check<'a>(
+        &self,
+        py: Python,
+        read: &ReadSpec,
+        unanswered: impl Iterator<Item = Option<(&'a str, &'a str)>>,
+    ) -> PyResult<()> {
+        let (mut first, mut is_answered) = (None, false);
+        for result in unanswered {
+            is_answered |= result.is_none();
+            first = first.or(result);
+        }
+        let is_skipped = self.skips && is_answered && !read.strict;
+        let Some((transcript, why)) = first.filter(|_| !is_skipped) else { return Ok(()) };
         let error = raise_message(format!("{transcript}: {why}"));
         if let Some((_, cause)) = self.run.raised().iter().find(|(message, _)| why.ends_with(message.as_str())) {
             error.set_cause(py, Some(cause.clone_ref(py)));

@@ -6,12 +6,12 @@ use pyo3::types::{PyBytes, PyDict};
 
 use super::error::{raise, raise_message};
 use super::results::StudyResults;
-use super::settings::{study_spec, sweep_spec};
+use super::settings::sweep_spec;
 use super::study::{Policies, Run, run};
 use super::watch::{Skipped, Sources, Watch, strict};
 use crate::analysis::corpus::{ReadSpec, RunError};
 use crate::analysis::part::{Part, PartError, Unasked};
-use crate::analysis::spec::Files;
+use crate::analysis::spec::{Files, StudySpec};
 use crate::analysis::study::Spill;
 use crate::analysis::sweep::{LoadedSweep, SweepOfParts};
 use crate::results::saved::Results;
@@ -43,7 +43,7 @@ pub fn sweep_part<'py>(
     so_far: Option<PyBackedBytes>,
     watch: Watch,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let spec = study_spec(&policies, &settings.0)?.sweep(sweep_spec(&settings.1)?);
+    let spec = sweep_spec(&policies, &settings.0, &settings.1)?;
     takes_all(&spec.read)?;
     let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
     let corpus = sources.corpus(&spec.read)?;
@@ -82,9 +82,13 @@ pub fn merge<'py>(py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<
 pub fn next_stage(py: Python, part: PyBackedBytes) -> PyResult<Option<String>> {
     let next = py.detach(|| -> Result<_, crate::analysis::Error> {
         let part = read(&part, &Spill::default())?;
-        Ok(match part.is_of_sweep().then(|| swept(part)).transpose()? {
-            Some(SweepOfParts::Unfinished(next)) => Some(next.to_string()),
-            Some(SweepOfParts::Finished(..)) | None => None,
+        if !part.is_of_sweep() {
+            return Ok(None);
+        }
+        let (sizes, loaded) = (part.sizes()?, LoadedSweep::new(&part.spec()?, &Unasked)?);
+        Ok(match loaded.merged(part, sizes)? {
+            SweepOfParts::Unfinished(next) => Some(next.to_string()),
+            SweepOfParts::Finished(..) => None,
         })
     });
     next.map_err(raise)
@@ -94,38 +98,38 @@ pub fn next_stage(py: Python, part: PyBackedBytes) -> PyResult<Option<String>> {
 #[pyfunction]
 pub fn finish(py: Python, parts: Vec<PyBackedBytes>) -> PyResult<(StudyResults, Skipped)> {
     let part = py.detach(|| merged(&parts)).map_err(raise)?;
-    let (results, end, skipped) = if part.is_of_sweep() { finished_sweep(py, part)? } else { finished_study(py, part)? };
-    Ok((StudyResults::new(results), skipped.with_end(end)))
+    let spec = part.spec().map_err(raise)?;
+    let finished = if part.is_of_sweep() { finished_sweep } else { finished_study };
+    let (results, end, skipped) = finished(py, part, &spec)?;
+    Ok((StudyResults::new(results), skipped.with_end(&spec.read, end)?))
 }
 
 type Finished = (Results, Result<(), RunError>, Skipped);
 
-fn finished_study(py: Python, part: Part) -> PyResult<Finished> {
+fn finished_study(py: Python, part: Part, spec: &StudySpec) -> PyResult<Finished> {
     let loaded = py.detach(|| -> Result<_, crate::analysis::Error> {
-        let spec = part.spec()?;
         let loaded = spec.load(&Unasked)?;
-        Ok((loaded.merged(part)?, loaded, spec))
+        Ok((loaded.merged(part)?, loaded))
     });
-    let (processed, loaded, spec) = loaded.map_err(raise)?;
+    let (processed, loaded) = loaded.map_err(raise)?;
     let skipped = Skipped::new(&processed, Vec::new());
     let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
     Ok((results, end, skipped))
 }
 
-fn finished_sweep(py: Python, part: Part) -> PyResult<Finished> {
-    let skipped = Skipped::new(&part.sizes().map_err(raise)?, Vec::new());
-    match py.detach(|| swept(part)).map_err(raise)? {
+fn finished_sweep(py: Python, part: Part, spec: &StudySpec) -> PyResult<Finished> {
+    let sizes = py.detach(|| part.sizes()).map_err(raise)?;
+    let skipped = Skipped::new(&sizes, Vec::new());
+    let sizes = strict(&spec.read, sizes)?;
+    let swept = py.detach(|| -> Result<_, crate::analysis::Error> { Ok(LoadedSweep::new(spec, &Unasked)?.merged(part, sizes)?) });
+    match swept.map_err(raise)? {
         SweepOfParts::Finished(results, end) => Ok((*results, end, skipped)),
         SweepOfParts::Unfinished(next) => {
             let why = format!("the sweep has a further stage, {next}: replay it with `sweep(…, part=True, after=merge(parts))`");
             Err(raise_message(why))
         }
     }
-}
-
-fn swept(part: Part) -> Result<SweepOfParts, crate::analysis::Error> {
-    Ok(LoadedSweep::new(&part.spec()?, &Unasked)?.merged(part)?)
 }
 
 fn merged(parts: &[PyBackedBytes]) -> Result<Part, PartError> {

@@ -136,11 +136,11 @@ fn probe_by<S: Scorer<Results: crate::report::Document + Send + Sync>>(
     };
     let (processed, notes) = watch
         .run_calling(py, &corpus, calls, |corpus, pulse| for_each(corpus, &functions.until_raised(pulse), |_| None, draw))?;
-    functions.check(py, processed.results.iter().filter_map(SampledUses::unanswered))?;
+    functions.check(py, &spec.read, processed.results.iter().map(SampledUses::unanswered))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?.without(SampledUses::unanswered);
     let Analysed { results: samples, coverage, end } = processed.analysed().map_err(raise)?;
-    let skipped = skipped.with_end(end);
+    let skipped = skipped.with_end(&spec.read, end)?;
     let (chosen, _) = watch.run_calling(py, &corpus, calls, |corpus, pulse| {
         Cases::<S>::choose((&study, &policies), &plan, samples, corpus, &functions.until_raised(pulse))
     })?;

@@ -53,7 +53,12 @@ impl Resources for PythonResources<'_> {
     }
 
     fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, ResourceError> {
-        self.models.as_ref().map_or_else(|| Files::default().model(request), |models| models.model(request))
+        let unasked = || -> ResourceError {
+            let name = request.address.name();
+            let other = "write `extract`, `stub:TOKENS`, `fixed:TEXT`, `failing` or `command:PROGRAM`, or use the program";
+            format!("summarizer {name}: a replay in Python asks no model; {other}").into()
+        };
+        self.models.as_ref().ok_or_else(unasked)?.model(request)
     }
 
     fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, ResourceError> {

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::error::raise_message;
 use super::names::known_settings;
 use crate::analysis::corpus;
-use crate::analysis::spec::{PolicySpec, StudySpec, SweepSpec};
+use crate::analysis::spec::{PolicySpec, StudySpec};
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::friendly_serde_error;
 
@@ -37,13 +37,15 @@ pub fn study_spec(policies: &[Bound<PyAny>], settings: &Bound<PyDict>) -> PyResu
     Ok(spec)
 }
 
-/// Returns the description of a search.
+/// Returns the description of a sweep: of its study, with how it searches.
 ///
 /// # Errors
 ///
 /// As [`study_spec`].
-pub fn sweep_spec(settings: &Bound<PyDict>) -> PyResult<SweepSpec> {
-    from_settings(settings, &known_settings().1)
+pub fn sweep_spec(policies: &[Bound<PyAny>], settings: &Bound<PyDict>, search: &Bound<PyDict>) -> PyResult<StudySpec> {
+    let (study, found) = known_settings();
+    must_be_known(settings, &[study, found.clone()].concat())?;
+    Ok(study_spec(policies, settings)?.sweep(from_settings(search, &found)?))
 }
 
 /// Reads settings with these names. None is as if the setting were left out.
@@ -52,13 +54,10 @@ pub fn sweep_spec(settings: &Bound<PyDict>) -> PyResult<SweepSpec> {
 ///
 /// As [`study_spec`].
 pub fn from_settings<T: DeserializeOwned>(settings: &Bound<PyDict>, known: &[String]) -> PyResult<T> {
+    must_be_known(settings, known)?;
     let mut table = Table::new();
     for (name, value) in settings {
         let name: String = name.extract()?;
-        if !known.contains(&name) {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            return Err(PyTypeError::new_err(format!("there is no setting `{name}`{}", did_you_mean(&name, &known))));
-        }
         if !value.is_none() {
             table.insert(name.clone(), to_toml(&value, &name, 0)?);
         }
@@ -73,6 +72,17 @@ pub fn from_settings<T: DeserializeOwned>(settings: &Bound<PyDict>, known: &[Str
         one.try_into::<T>().map_err(wrong)?;
     }
     table.try_into().map_err(|error: toml::de::Error| raise_message(error.message().to_owned()))
+}
+
+fn must_be_known(settings: &Bound<PyDict>, known: &[String]) -> PyResult<()> {
+    for name in settings.keys() {
+        let name: String = name.extract()?;
+        if !known.contains(&name) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(PyTypeError::new_err(format!("there is no setting `{name}`{}", did_you_mean(&name, &known))));
+        }
+    }
+    Ok(())
 }
 
 /// Raises what is wrong with the value of a setting: `misses: a whole number, 0 or more is needed, not 'many'`.
@@ -126,7 +136,7 @@ fn to_toml(object: &Bound<PyAny>, name: &str, depth: usize) -> PyResult<Value> {
     if object.is_instance_of::<PyBool>() {
         Ok(Value::Boolean(object.extract()?))
     } else if object.is_instance_of::<PyInt>() {
-        let too_large = |_| PyTypeError::new_err(format!("{name}: the number is too large"));
+        let too_large = |_| raise_message(format!("{name}: the number is too large"));
         Ok(Value::Integer(object.extract().map_err(too_large)?))
     } else if object.is_instance_of::<PyFloat>() {
         Ok(Value::Float(object.extract()?))
@@ -143,6 +153,9 @@ fn to_toml(object: &Bound<PyAny>, name: &str, depth: usize) -> PyResult<Value> {
         items(object.extract()?)
     } else if let Ok(path) = object.call_method0("__fspath__") {
         Ok(Value::String(path.extract()?))
+    } else if let Ok(plain) = object.call_method0("tolist") {
+        // A number or an array of numpy.
+        to_toml(&plain, name, depth + 1)
     } else {
         let kind = object.get_type().name()?;
         Err(PyTypeError::new_err(format!("{name}: a text, a number, a bool, a list or a dict is needed, not {kind}")))

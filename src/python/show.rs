@@ -51,7 +51,7 @@ pub fn show<'py>(
     })?;
     let (shown, _) = match shown {
         Err(Error::Show(why)) => {
-            functions.check(py, std::iter::once((name, why.to_string().as_str())))?;
+            functions.check(py, &spec.read, std::iter::once(Some((name, why.to_string().as_str()))))?;
             return Err(raise(why));
         }
         shown => shown.map_err(raise)?,

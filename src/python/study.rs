@@ -49,7 +49,7 @@ pub fn replay(
         }),
         false => StudyResults::new(results),
     };
-    Ok((results, skipped.with_end(end)))
+    Ok((results, skipped.with_end(&spec.read, end)?))
 }
 
 /// What a replay gives, before it is summed up.
@@ -72,7 +72,7 @@ pub fn run(py: Python, sources: &Sources, policies: Policies, settings: &Bound<P
     let (outcomes, notes) = watch.run_calling(py, &corpus, functions.calls(), |corpus, pulse| {
         loaded.outcomes(corpus, &functions.until_raised(pulse), None)
     })?;
-    functions.check(py, outcomes.results().filter_map(|done| done.result.unanswered()))?;
+    functions.check(py, &spec.read, outcomes.results().map(|done| done.result.unanswered()))?;
     Ok(Run { spec, loaded, functions, corpus, outcomes, notes })
 }
 
@@ -105,7 +105,7 @@ pub fn compare<'py>(
     let (processed, notes) = watch.run_calling(py, &corpus, functions.calls(), |corpus, pulse| {
         for_each(corpus, &functions.until_raised(pulse), |_| None, compare)
     })?;
-    functions.check(py, processed.results.iter().filter_map(Comparison::unanswered))?;
+    functions.check(py, &spec.read, processed.results.iter().map(Comparison::unanswered))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?.without(Comparison::unanswered);
     let Analysed { results, end, .. } = processed.analysed().map_err(raise)?;
@@ -119,7 +119,7 @@ pub fn compare<'py>(
     }
     let conversations = results.iter().map(|comparison| comparison.conversations).sum();
     let requests = results.iter().map(|comparison| comparison.requests).sum();
-    Ok(((conversations, requests, differences), skipped.with_end(end)))
+    Ok(((conversations, requests, differences), skipped.with_end(&spec.read, end)?))
 }
 
 /// Searches the settings of policies.
@@ -132,17 +132,18 @@ pub fn sweep(
     search: &Bound<PyDict>,
     watch: Watch,
 ) -> PyResult<(StudyResults, Skipped)> {
-    let spec = study_spec(&policies, settings)?.sweep(sweep_spec(search)?);
+    let spec = sweep_spec(&policies, settings, search)?;
     let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
     let (measured, mut notes) = watch.run(py, &corpus, |corpus, pulse| measure(&loaded.study, corpus, pulse))?;
     let skipped = Skipped::new(&measured, Vec::new());
     let measured = strict(&spec.read, measured)?.analysed().map_err(raise)?;
+    let skipped = skipped.with_end(&spec.read, measured.end.clone())?;
     let sweep = SweepRun::new(loaded, &measured).map_err(raise)?;
     let (ended, more) = watch.run(py, &corpus, |corpus, pulse| sweep.run(corpus, pulse, &Continuation::default()))?;
     notes.extend(more);
     match ended.map_err(raise)? {
-        SweepEnd::Finished(results) => Ok((StudyResults::new(*results), skipped.with_end(measured.end).with_notes(notes))),
+        SweepEnd::Finished(results) => Ok((StudyResults::new(*results), skipped.with_notes(notes))),
         SweepEnd::Stopped { done, transcripts, .. } => {
             Err(raise(crate::analysis::corpus::RunError::Stopped { done, transcripts }))
         }

@@ -213,11 +213,17 @@ impl Skipped {
     }
 
     /// Adds the errors of single transcripts.
-    pub fn with_end(mut self, end: Result<(), RunError>) -> Self {
-        if let Err(error) = end {
-            self.transcripts.extend(error.to_string().lines().map(in_python));
+    ///
+    /// # Errors
+    ///
+    /// Raises them as a RecompactError if the description says that this is an error.
+    pub fn with_end(mut self, read: &ReadSpec, end: Result<(), RunError>) -> PyResult<Self> {
+        match end {
+            Err(error) if read.strict => return Err(raise(error)),
+            Err(error) => self.transcripts.extend(error.to_string().lines().map(in_python)),
+            Ok(()) => {}
         }
-        self
+        Ok(self)
     }
 
     /// Adds remarks of a later step.

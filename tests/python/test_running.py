@@ -39,6 +39,27 @@ def test_lines_and_named_files_that_cannot_be_read_are_warnings(codex, tmp_path)
         recompact.replay(paths, "lcc-s06", strict=True)
 
 
+@pytest.mark.parametrize("name", ["replay", "sweep", "compare", "probe", "inspect", "audit", "read"])
+def test_a_transcript_that_cannot_be_read_is_an_error_if_strict(codex, tmp_path, name):
+    broken = tmp_path / "broken.jsonl.gz"
+    broken.write_bytes(b"\x1f\x8b\x08\0cut")
+    arguments = {
+        "sweep": ("lcc-s06",),
+        "compare": ("lcc-s06", "lcc-s08"),
+        "probe": ("lcc-s06", "openai:m"),
+        "replay": ("lcc-s06",),
+    }
+    settings = {"probe": {"dry_run": True}, "sweep": {"set": "micro.keep_recent_results=1,3"}}
+
+    def call(**more):
+        return getattr(recompact, name)([codex, broken], *arguments.get(name, ()), **settings.get(name, {}), **more)
+
+    with pytest.warns(recompact.RecompactWarning, match="broken.jsonl.gz: cannot be decompressed"):
+        call()
+    with pytest.raises(recompact.RecompactError, match="broken.jsonl.gz: cannot be decompressed"):
+        call(strict=True)
+
+
 def test_nothing_to_analyse_is_an_error(tmp_path):
     for call in (recompact.inspect, recompact.read, recompact.audit, lambda path: recompact.replay(path, "lcc-s06")):
         with pytest.raises(recompact.RecompactError, match="no-such-file: no such file or folder"):

@@ -14,7 +14,7 @@ use std::fmt;
 
 use super::run::{Replayed, Rounds, Stage, StageError, Stages, Totals, measure_by};
 use super::{LoadedSweep, SweepRun};
-use crate::analysis::corpus::{Analysed, Became, Corpus, Done, Monitor, Outcome, Outcomes, RunError};
+use crate::analysis::corpus::{Became, Corpus, Done, Monitor, Outcome, Outcomes, Processed, RunError};
 use crate::analysis::part::{Given, Part, PartError};
 use crate::analysis::resume::{Checkpoint, ONE_ROUND};
 use crate::analysis::study::{TranscriptResult, TranscriptSize};
@@ -64,7 +64,8 @@ impl LoadedSweep {
     /// Fails if the parts are of another sweep or nothing is left, if a transcript cannot be read any more, or if the run was stopped.
     pub fn next_part(self, so_far: Part, corpus: &dyn Corpus, monitor: &dyn Monitor) -> Result<Part, StageError> {
         let record = self.record.clone();
-        let (stages, _) = self.stages(so_far, Some((corpus, monitor)))?;
+        let sizes = so_far.sizes()?;
+        let (stages, _) = self.stages((so_far, sizes), Some((corpus, monitor)))?;
         if stages.next.is_none() {
             return Err(PartError::Complete.into());
         }
@@ -75,13 +76,14 @@ impl LoadedSweep {
         Ok(Part::new(record, Outcomes { of: of.collect(), is_stopped: false }, |given| given)?)
     }
 
-    /// Returns the results of the merged part of all transcripts, or what is to be replayed next.
+    /// Returns the results of the merged part of all transcripts, or what is to be replayed next. `sizes` is what [`Part::sizes`] gives:
+    /// the caller also says what they skipped.
     ///
     /// # Errors
     ///
     /// Fails if the parts are of another sweep, or if there is nothing to search.
-    pub fn merged(self, part: Part) -> Result<SweepOfParts, StageError> {
-        let (stages, finished) = self.stages(part, None)?;
+    pub fn merged(self, part: Part, sizes: Processed<TranscriptSize>) -> Result<SweepOfParts, StageError> {
+        let (stages, finished) = self.stages((part, sizes), None)?;
         let unfinished = stages.next.map(SweepOfParts::Unfinished);
         Ok(finished.or(unfinished).expect("a sweep is finished, or has a next stage"))
     }
@@ -89,11 +91,11 @@ impl LoadedSweep {
     /// Runs the stages that the parts have, and the next one on the transcripts of a corpus.
     fn stages<'a>(
         self,
-        part: Part,
+        (part, sizes): (Part, Processed<TranscriptSize>),
         corpus: Option<(&'a dyn Corpus, &'a dyn Monitor)>,
     ) -> Result<(FromParts<'a>, Option<SweepOfParts>), StageError> {
         part.must_be_of(&self.record)?;
-        let measured: Analysed<TranscriptSize> = part.sizes()?.analysed()?;
+        let measured = sizes.analysed()?;
         let transcripts = measured.results.iter().map(|size| size.transcript.clone()).collect();
         let mut stages = FromParts { part, transcripts, corpus, new: Vec::new(), next: None };
         let results = SweepRun::new(self, &measured)?.by(&mut stages)?;

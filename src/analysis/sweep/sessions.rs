@@ -131,6 +131,9 @@ impl SessionTable {
     pub fn split(&self, held_out: f64, seed: u64) -> Result<Split, SweepError> {
         let all = self.sessions();
         let held_out_of = |of: usize| (held_out * of as f64).round() as usize;
+        if !(0.0..1.0).contains(&held_out) {
+            return Err(SweepError::Wrong(format!("--holdout {held_out}: write a share of the sessions, such as 0.3")));
+        }
         let is_enough = |of: usize| held_out_of(of) >= MIN_SIDE && of - held_out_of(of).min(of) >= MIN_SIDE;
         if held_out > 0.0 && !is_enough(all) {
             // If 10,000 sessions are not enough, the share is too near to 0 or 1.

@@ -70,7 +70,10 @@ impl Merge {
     /// Prints the results of a sweep, or fails with what its next stage is.
     fn finish_sweep(&self, merged: Part) -> Result<(), Failure> {
         let spec = merged.spec()?;
-        match LoadedSweep::new(&spec, &Unasked)?.merged(merged)? {
+        let sizes = merged.sizes()?;
+        say_skipped(&sizes, (false, spec.read.strict));
+        let sizes = if spec.read.strict { sizes.strict()? } else { sizes };
+        match LoadedSweep::new(&spec, &Unasked)?.merged(merged, sizes)? {
             SweepOfParts::Finished(results, end) => {
                 self.output.needs_findings(false)?;
                 self.output.document("merge", &*results)?;

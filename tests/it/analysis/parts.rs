@@ -181,7 +181,8 @@ fn a_sweep_of_parts_is_the_whole_sweep() {
         let mut merged = Part::merge(first.iter().map(of)).expect("parts of one sweep");
         let mut seen = Vec::new();
         for tasks in stages {
-            match sweep().merged(sent(&merged)).expect("a part of the sweep") {
+            let sizes = merged.sizes().expect("sizes");
+            match sweep().merged(sent(&merged), sizes).expect("a part of the sweep") {
                 SweepOfParts::Finished(results, _) => {
                     assert_eq!(serde_json::to_string(&results).expect("JSON"), whole);
                     assert!(seen.len() == 5 && sweep().next_part(merged, &tasks[0], &NoMonitor).is_err(), "{seen:?}");
