@@ -80,6 +80,7 @@ def area(text):
 
 
 def test_a_picture_is_no_other_file(results, tmp_path):
+    assert repr(results.plot()).startswith("<plot: SVG with ")
     with pytest.raises(recompact.RecompactError, match="svg"):
         results.plot().save(tmp_path / "plot.png")
 

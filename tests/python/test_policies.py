@@ -317,7 +317,7 @@ def inventing_calls(request):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (raising, r"call 1: the program of raising: ValueError: no messages \(test_policies.py, line \d+\)"),
+        (raising, r"call 1: the policy raising: ValueError: no messages \(test_policies.py, line \d+\)"),
         (reordering, "messages cannot change their order"),
         (returning_texts, "a policy returns messages, which are dicts; this one returned str"),
         (inventing_calls, "its tool_use `new` is not in the messages that it replaces"),
@@ -338,7 +338,7 @@ def picky(request):
 
 @pytest.mark.parametrize("jobs", [1, 2, None])
 def test_what_a_policy_raises_is_raised_with_its_place(jobs):
-    place = r"^fixtures/transcripts/codex/repair.jsonl: conversation main, call 3: the program of picky: KeyError: 'codex'"
+    place = r"^fixtures/transcripts/codex/repair.jsonl: conversation main, call 3: the policy picky: KeyError: 'codex'"
     with pytest.raises(recompact.RecompactError, match=place) as raised:
         recompact.replay(BOTH, picky, jobs=jobs)
     cause = raised.value.__cause__
@@ -356,6 +356,41 @@ def test_a_session_in_which_a_policy_raises_can_be_skipped():
     assert results.to_dict()["coverage"]["left_out"][0]["unanswered"]
     with pytest.raises(ValueError, match="on_error: write 'raise' or 'skip', not 'ignore'"):
         recompact.replay(BOTH, picky, on_error="ignore")
+
+
+def test_a_skipped_session_is_an_error_if_all_are_or_if_strict():
+    for paths, strict in ((BOTH, True), (BOTH[:1], False)):
+        with pytest.raises(recompact.RecompactError, match="call 3: the policy picky") as raised:
+            recompact.replay(paths, picky, on_error="skip", strict=strict)
+        assert isinstance(raised.value.__cause__, KeyError)
+
+
+# The main conversation of the other session has fewer calls.
+@pytest.mark.parametrize(("failing", "call"), [("main", 60), ("agent-afc7507", 2)])
+def test_a_session_is_skipped_with_its_sub_agents(failing, call):
+    def policy(request):
+        assert request.session != failing or request.call < call
+
+    with pytest.warns(recompact.RecompactWarning) as warned:
+        results = recompact.replay("fixtures/transcripts/claude-code", [policy, "lcc-s06"], on_error="skip")
+    assert {row["transcript"] for row in results.rows} == {"fixtures/transcripts/claude-code/kept-tail.jsonl"}
+    assert any("is of the same session and has no answer" in str(warning.message) for warning in warned)
+    assert all(left_out["unanswered"] for left_out in results.to_dict()["coverage"]["left_out"])
+
+
+def test_a_generator_may_ask_for_a_summary(codex):
+    def listed(request):
+        if request.estimate < 0.7 * request.window:
+            return request.messages
+        first, *others, call, results = request.messages
+        return [first, {"role": "assistant", "content": request.summarize(copy.deepcopy(others), "Short:")}, call, results]
+
+    def yielded(request):
+        yield from listed(request)
+
+    one, other = (recompact.replay(codex, policy, window="60k", summarizer="extract") for policy in (listed, yielded))
+    assert one.total("listed", "summaries") == other.total("yielded", "summaries") > 0
+    assert one.total("listed", "tokens.sent") == other.total("yielded", "tokens.sent")
 
 
 def test_a_function_has_no_settings_to_sweep(codex):

@@ -57,6 +57,11 @@ def test_counts_are_whole_numbers(results):
     assert isinstance(results.total("lcc-s08", "tokens.saved"), float)
 
 
+def test_whole_numbers_of_reports_are_whole_if_one_is_missing():
+    frame = recompact.audit("fixtures/audit/damaged").to_pandas()
+    assert str(frame["call"].dtype) == "Int64" and frame["call"].isna().any() and not frame["call"].isna().all()
+
+
 def test_a_missing_value_is_none_and_null(results):
     ids = [id for id in results.summary[0] if results.summary[0][id] is None]
     assert ids

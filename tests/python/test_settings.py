@@ -58,6 +58,7 @@ def test_values_may_be_written_as_python_has_them(codex):
     assert same({"since": aware}, {"since": "2020-01-03"}) and same({"since": "500w"}, {})
     assert same({"misses": numpy.int32(2), "seed": 7.0, "findings": numpy.True_}, {"misses": 2, "seed": 7, "findings": True})
     assert same({"set": {"micro.keep_recent_results": numpy.int64(1)}}, {"set": "micro.keep_recent_results=1"})
+    assert same({"set": {"micro.keep_recent_results": 1.0}, "jobs": 2.0}, {"set": "micro.keep_recent_results=1"})
     found = recompact.sweep(codex, "lcc-s06", set={"micro.keep_recent_results": [1, 3]}, where="kept.hit > 0", minimize="cost.ratio")
     assert len(found.configurations) == 2
 
@@ -69,12 +70,12 @@ def test_values_may_be_written_as_python_has_them(codex):
         ({"window": 0}, recompact.RecompactError, "0 tokens"),
         ({"progress": "yes"}, TypeError, "progress: True, False, None or a function is needed, not 'yes'"),
         ({"window": "abc"}, recompact.RecompactError, "window: `abc` is not a size"),
-        ({"window": object()}, TypeError, "window: a text, a number, a bool, a list or a dict is needed, not object"),
+        ({"window": object()}, TypeError, "window: a number or a text is needed, not <object object"),
         ({"thinking": "some"}, recompact.RecompactError, "thinking: one of `turn`, `all`, `none` is needed, not 'some'"),
         ({"set": ["a.b=3"]}, recompact.RecompactError, "no policy here has a layer `a`"),
-        ({"overhead": 2**80}, TypeError, "overhead: the number is too large"),
+        ({"overhead": 2**80}, recompact.RecompactError, "overhead: the number is too large"),
         ({"holdout": 0.3}, TypeError, "there is no setting `holdout`"),
-        ({"summarizer": "openai:some-model"}, recompact.RecompactError, "no model can be asked here"),
+        ({"summarizer": "openai:some-model"}, recompact.RecompactError, "a replay in Python asks no model"),
     ],
 )
 def test_wrong_settings_are_explained(codex, settings, error, message):
@@ -101,5 +102,7 @@ def test_a_policy_may_be_a_name_a_path_a_text_or_a_dict(codex, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(text)
     content = {"name": "mine", "layer": [{"id": "old", "do": "clear", "keep_recent_results": 5}]}
-    sent = {recompact.replay(codex, policy).total("mine", "tokens.sent") for policy in (text, path, str(path), content)}
+    numpy = pytest.importorskip("numpy")
+    of_numpy = {"name": "mine", "layer": [{"id": "old", "do": "clear", "keep_recent_results": numpy.int64(5)}]}
+    sent = {recompact.replay(codex, policy).total("mine", "tokens.sent") for policy in (text, path, str(path), content, of_numpy)}
     assert len(sent) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from . import _native
+from . import _arguments, _native
 from ._results import Rows
 from ._settings import AUDITING, INSPECTING, only, takes
 from ._watching import Paths, Progress, finished, list_of, watching
@@ -79,7 +79,7 @@ def audit(
     """
     with watching(jobs, progress) as watch:
         document, skipped = _native.audit(
-            list_of(paths), None if root is None else os.fspath(root), only(AUDITING, settings), watch
+            list_of(paths), None if root is None else _arguments.path("root", root), only(AUDITING, settings), watch
         )
     return finished(skipped, AuditReport(document))
 
@@ -101,5 +101,5 @@ def check(
     (True, [])
     """
     with watching(jobs, progress) as watch:
-        passed, problems, document = _native.check(os.fspath(suites), allow_programs, watch)
+        passed, problems, document = _native.check(_arguments.path("suites", suites), _arguments.flag("allow_programs", allow_programs), watch)
     return CheckReport(document, passed, problems)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import compress
 from operator import is_, ne
 from typing import Any, NamedTuple
+
+#: Writes a part of an answer. JSON has no NaN.
+written = json.JSONEncoder(allow_nan=False).encode
 
 #: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
 Message = dict[str, Any]
@@ -31,7 +34,7 @@ class Entry:
 
     def written(self) -> str:
         """Returns the changed message as an answer has it."""
-        return json.dumps({**self.message, "replaces": [self.id]})
+        return written({**self.message, "replaces": [self.id]})
 
     def stays_in_place(self, changed: Message) -> bool:
         """Its change fits those of other messages: it is a message as before, all of one of the transcript or a result, which is one block."""
@@ -92,6 +95,18 @@ class Entries:
     def messages(self) -> list[Message]:
         """Returns the messages for the policy."""
         return self._messages.copy()
+
+    def of(self, messages: Iterable[Message]) -> list[Entry]:
+        """Returns which ones these are. A copy is the first that it equals."""
+        by_object = {id(entry.message): entry for entry in self.all}
+        found = []
+        for at, message in enumerate(messages):
+            entry = by_object.get(id(message)) or next((entry for entry in self.all if entry.pristine == message), None)
+            if entry is None:
+                kind = message.get("role") if isinstance(message, dict) else type(message).__name__
+                raise ValueError(f"summarize: the message at {at} ({kind}) is none of the request; a text of yours belongs in the prompt")
+            found.append(entry)
+        return found
 
     def are_in_place(self, returned: list[Message]) -> bool:
         """Returns whether all are returned in their order, as at most requests. They need no alignment."""

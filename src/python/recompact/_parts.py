@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
-from . import _native
+from . import _arguments, _native
 from ._calls import without_running_loop
 from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
@@ -143,10 +144,17 @@ def replay_bytes(
     >>> results.to_dict() == recompact.replay(path, "lcc-s08").to_dict()
     True
     """
-    held = [(str(name), bytes(content)) for name, content in transcripts]
+    held = [_content(pair) for pair in transcripts]
     if not held and not part:
         raise _native.RecompactError("transcripts: there is none")
     return finished(*replayed(([], held, False), given(policies, allow_programs, on_error), part, jobs, progress, settings))
+
+
+def _content(pair: Any) -> Content:
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[1], (bytes, bytearray, memoryview))):
+        raise TypeError(f"transcripts: pairs of a name and of bytes are needed, not {reprlib.repr(pair)}")
+    name, content = pair
+    return os.fspath(name) if isinstance(name, os.PathLike) else _arguments.text("transcripts", name), bytes(content)
 
 
 def replayed(
@@ -158,10 +166,8 @@ def replayed(
     settings: Any,
 ) -> tuple[dict[str, Sequence[str]], Results | Part]:
     """Replays transcripts at paths, or those that were read before, as a study or as a part of one. Returns what was skipped, too."""
-    if not isinstance(part, bool):
-        raise TypeError(f"part: True or False is needed, not {part!r}")
     with watching(jobs, progress) as watch, without_running_loop():
-        if part:
+        if _arguments.flag("part", part):
             return NOTHING_SKIPPED, Part(_native.replay_part(sources, policies, natural(settings), watch))
         native, skipped = _native.replay(sources, policies, natural(settings), watch)
     return skipped, Results(native)

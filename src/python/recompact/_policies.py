@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, Union, get_args
 
-from . import _native
+from . import _arguments, _native
 from ._results import Results
 from ._settings import Texts, Whole, natural
 from .policy import Function, PolicyFunction, function
@@ -28,9 +28,7 @@ def given(
     """Returns what a call says of its policies."""
     if on_error not in get_args(OnError):
         raise ValueError(f"on_error: write 'raise' or 'skip', not {on_error!r}")
-    if not isinstance(allow_programs, bool):
-        raise TypeError(f"allow_programs: True or False is needed, not {allow_programs!r}")
-    return (*list_of_policies(policies), allow_programs, on_error == "skip")
+    return (*list_of_policies(policies), _arguments.flag("allow_programs", allow_programs), on_error == "skip")
 
 
 def list_of_policies(policies: Policies) -> tuple[list[Any], dict[str, Callable[[], Callable[[bytes], str]]]]:
@@ -52,7 +50,7 @@ def list_of_policies(policies: Policies) -> tuple[list[Any], dict[str, Callable[
             layer["timeout"] = mine.timeout
         return {"name": mine.name, "about": "A function in Python.", "layer": [layer]}
 
-    if not (is_one or isinstance(policies, Iterable)):
+    if isinstance(policies, (bytes, bytearray)) or not (is_one or isinstance(policies, Iterable)):
         raise TypeError(f"policies: one policy or several are needed, not {type(policies).__name__}")
     listed: Iterable[Any] = [policies] if is_one else policies  # type: ignore[assignment]
     return [plain(policy) for policy in listed], functions
@@ -65,7 +63,13 @@ def preset(name: Policy) -> str:
     >>> "keep_recent_results = 3" in recompact.preset("lcc-s06")
     True
     """
-    return _native.policy_toml(name)
+    return _native.policy_toml(_no_function("name", name))
+
+
+def _no_function(name: str, policy: Any) -> Any:
+    if callable(policy) or isinstance(policy, Function):
+        raise TypeError(f"{name}: a function is no policy file; write a preset, the path or the text of a policy file, or a dict")
+    return policy
 
 
 class Preset(NamedTuple):
@@ -114,6 +118,6 @@ def export_settings(
     <BLANKLINE>
     """
     settings = natural({"set": set, "window": window})
-    if isinstance(policy, Results):
-        return ExportedSettings(*_native.export_settings(harness, None, policy._native, settings, partial))
-    return ExportedSettings(*_native.export_settings(harness, policy, None, settings, partial))
+    one, results = (None, policy._native) if isinstance(policy, Results) else (_no_function("policy", policy), None)
+    name, is_part = _arguments.text("harness", harness), _arguments.flag("partial", partial)
+    return ExportedSettings(*_native.export_settings(name, one, results, settings, is_part))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from . import _native
+from . import _arguments, _native
 from ._calls import without_running_loop
 from ._policies import OnError, Policies, given
 from ._results import Rows
@@ -84,24 +84,14 @@ def probe(
         raise ValueError(f"by: write 'questions' or 'surprise', not {by!r}")
     if not isinstance(model, str):
         raise TypeError(f"model: the name of a model is needed, such as 'openai:gpt-5.5', not {type(model).__name__}")
-    if not isinstance(dry_run, bool):
-        raise TypeError(f"dry_run: True or False is needed, not {dry_run!r}")
     models, study = split(only((*PROBING, *MODELS), settings), MODELS)
     study["model"] = session_model
-    asking = {"model": model, "by": by, "questions": _count("questions", questions), "dry_run": dry_run, **models}
-    asking["max_context"] = None if max_context is None else _count("max_context", max_context)
+    is_dry = _arguments.flag("dry_run", dry_run)
+    asking = {"model": model, "by": by, "questions": _arguments.count("questions", questions), "dry_run": is_dry, **models}
+    asking["max_context"] = None if max_context is None else _arguments.count("max_context", max_context)
     if isinstance(asking.get("cassette"), os.PathLike):
         asking["cassette"] = os.fspath(asking["cassette"])
     probed = given(policies, allow_programs, on_error)
     with watching(jobs, progress) as watch, without_running_loop():
         document, skipped = _native.probe(list_of(paths), probed, study, asking, watch)
-    return finished(skipped, ProbeReport(document, by, dry_run))
-
-
-def _count(name: str, value: Whole) -> int:
-    if isinstance(value, bool) or not (hasattr(value, "__index__") or isinstance(value, float) and value.is_integer()):
-        raise TypeError(f"{name}: a whole number is needed, not {value!r}")
-    count = int(value)
-    if count < 1:
-        raise ValueError(f"{name}: 1 or more is needed, not {value!r}")
-    return count
+    return finished(skipped, ProbeReport(document, by, is_dry))

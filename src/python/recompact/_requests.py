@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _arguments, _native
 from ._calls import without_running_loop
 from ._policies import OnError, Policy, given
 from ._results import Results, Rows
@@ -55,14 +55,14 @@ def show(
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path: the path of one transcript is needed, not {type(path).__name__}")
-    if not (call is None or hasattr(call, "__index__")):
-        raise TypeError(f"call: a whole number or None is needed, not {call!r}")
-    if call is not None and call < 1:
-        raise ValueError(f"call: calls are counted from 1, so it is not {call!r}")
+    wanted = (
+        None if call is None else _arguments.count("call", call),
+        None if conversation is None else _arguments.text("conversation", conversation),
+    )
     on_error: OnError = "raise"
     shown_policy = given([policy], allow_programs, on_error)
     with watching(None, False) as watch, without_running_loop():
-        document, messages = _native.show(list_of(path)[0], shown_policy, natural(settings), (call, conversation), watch)
+        document, messages = _native.show(list_of(path)[0], shown_policy, natural(settings), wanted, watch)
     return ShownRequest(document, messages)
 
 

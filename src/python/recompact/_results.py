@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _native
+from . import _arguments, _native
 from ._calls import without_running_loop
 from ._verdict import Verdict
 
@@ -44,15 +44,15 @@ class Printable:
 
         `full` adds all sections to a report for people, and `width` is that of a terminal, in columns.
         """
-        return self._bytes(name, width, full).decode()
+        return self._bytes(_arguments.text("name", name), _arguments.count("width", width), _arguments.flag("full", full)).decode()
 
     def save(self, path: str | os.PathLike[str], *, full: bool = False) -> None:
         """Writes a report to a file; its ending says which: `.json`, `.csv`, `.html`, `.md`, `.txt`, `.sarif`, `.xml`."""
-        path = Path(path)
-        report = ENDINGS.get(path.suffix.lower())
+        file = Path(_arguments.path("path", path))
+        report = ENDINGS.get(file.suffix.lower())
         if report is None:
-            raise _native.RecompactError(f"{path}: the ending says no report; known are {', '.join(ENDINGS)}")
-        path.write_bytes(self._bytes(report, 100, full))
+            raise _native.RecompactError(f"{file}: the ending says no report; known are {', '.join(ENDINGS)}")
+        file.write_bytes(self._bytes(report, 100, _arguments.flag("full", full)))
 
     def to_dict(self) -> Any:
         """Returns everything as in the saved form; `recompact catalog schemas results` describes that of results."""
@@ -94,7 +94,13 @@ class Rows(Printable):
         """Returns `rows` as a pandas data frame."""
         import pandas
 
-        return pandas.DataFrame(self.rows)
+        rows = self.rows
+        frame = pandas.DataFrame(rows)
+        # pandas makes floats of whole numbers if one is missing.
+        for column in frame.select_dtypes("float"):
+            if not any(isinstance(row.get(column), float) for row in rows):
+                frame[column] = frame[column].astype("Int64")
+        return frame
 
 
 class Plot:
@@ -106,10 +112,13 @@ class Plot:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture to an `.svg` file."""
-        path = Path(path)
-        if path.suffix.lower() != ".svg":
-            raise _native.RecompactError(f"{path}: the picture is an SVG file, so its name ends with .svg")
-        path.write_text(self.svg, encoding="utf-8")
+        file = Path(_arguments.path("path", path))
+        if file.suffix.lower() != ".svg":
+            raise _native.RecompactError(f"{file}: the picture is an SVG file, so its name ends with .svg")
+        file.write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<plot: SVG with {len(self.svg):,} characters; save('….svg') writes it>"
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -197,7 +206,7 @@ class Results(Printable):
 
         Raises `KeyError` if the results have no such policy or no such column.
         """
-        return self._native.total(policy, column)
+        return self._native.total(_arguments.text("policy", policy), _arguments.text("column", column))
 
     def plot(self) -> Plot:
         """Returns the costs and the facts in context of all policies as a picture: the plot of the HTML report.
@@ -227,7 +236,7 @@ class Results(Printable):
         import numpy
         import pandas
 
-        columns, length = self._native.buffers(table or self._usual(), oracles)
+        columns, length = self._table(table, oracles)
 
         def values(kind: str, data: bytes, offsets: bytes | None, validity: bytes | None) -> Any:
             if kind == "number":
@@ -251,7 +260,7 @@ class Results(Printable):
         """Returns a table as an Arrow table: `rows`, `summary`, or the `configurations` of a sweep. Its columns are not copied."""
         import pyarrow
 
-        columns, length = self._native.buffers(table or self._usual(), oracles)
+        columns, length = self._table(table, oracles)
         types = {"number": pyarrow.float64(), "count": pyarrow.int64(), "text": pyarrow.large_string(), "flag": pyarrow.bool_()}
 
         def array(kind: str, validity: bytes | None, data: bytes, offsets: bytes | None) -> pyarrow.Array:
@@ -261,8 +270,9 @@ class Results(Printable):
 
         return pyarrow.table({name: array(*column) for name, column in columns})
 
-    def _usual(self) -> str:
-        return "configurations" if self._native.is_sweep else "rows"
+    def _table(self, table: str | None, oracles: bool) -> tuple[Any, int]:
+        usual = "configurations" if self._native.is_sweep else "rows"
+        return self._native.buffers(usual if table is None else _arguments.text("table", table), _arguments.flag("oracles", oracles))
 
 
 def _bits(numpy: Any, packed: bytes, length: int) -> Any:

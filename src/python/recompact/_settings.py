@@ -6,10 +6,12 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timezone
 from os import PathLike
 from typing import Any, Literal, Optional, SupportsIndex, TypedDict, TypeVar, Union, get_type_hints
+
+from ._arguments import count, plain, text
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -220,29 +222,55 @@ def natural(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _natural(name: str, value: Any) -> Any:
-    # Numbers and arrays of numpy.
-    if hasattr(value, "tolist"):
-        value = value.tolist()
+    value, type = plain(value), _TYPES.get(name, "")
+    if value is None:
+        return None
+    if "Texts" in type:
+        return _texts(name, value)
+    if "date" in type:
+        return _day(name, value)
+    if name in ("newest", "sample"):
+        return count(name, value)
+    if "Whole" in type:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if "str" in type and (isinstance(value, bool) or not isinstance(value, (int, float, str, SupportsIndex))):
+            raise TypeError(f"{name}: a number or a text is needed, not {value!r}")
+    return value
+
+
+def _texts(name: str, value: Any) -> list[Any]:
     if name == "set" and isinstance(value, Mapping):
-        return [f"{setting}={_values(values)}" for setting, values in value.items()]
-    if "Texts" in _TYPES.get(name, "") and isinstance(value, str):
+        return [f"{text('set', setting)}={_values(setting, values)}" for setting, values in value.items()]
+    if isinstance(value, str):
         return [value]
+    if isinstance(value, (bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: {'a dict, ' if name == 'set' else ''}a text or several are needed, not {value!r}")
+    return list(value)
+
+
+def _day(name: str, value: Any) -> str:
     if isinstance(value, datetime) and value.tzinfo:
         value = value.astimezone(timezone.utc)
     if isinstance(value, date):
         return f"{value:%Y-%m-%d}"
-    if "Whole" in _TYPES.get(name, "") and isinstance(value, float) and value.is_integer():
-        return int(value)
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: a text or a date is needed, not {value!r}")
     return value
 
 
-def _values(values: Any) -> str:
+def _values(setting: str, values: Any) -> str:
     """Returns one value or several as they are written behind the `=` of a setting."""
-    if hasattr(values, "tolist"):
-        values = values.tolist()
+    values = plain(values)
     if isinstance(values, bool):
         return "true" if values else "false"
-    return ",".join(map(_values, values)) if isinstance(values, (list, tuple, range)) else str(values)
+    if isinstance(values, float) and values.is_integer():
+        return str(int(values))
+    if isinstance(values, (int, float, str)):
+        return str(values)
+    if not isinstance(values, (list, tuple, range)):
+        raise TypeError(f"set: {setting}: a text, a number, a bool or several are needed, not {values!r}")
+    return ",".join(_values(setting, value) for value in values)
 
 
 def only(names: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:

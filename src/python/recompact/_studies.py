@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal, overload
 
-from . import _native
+from . import _arguments, _native
 from ._parts import Part, replayed, swept, swept_policies
 from ._policies import OnError, Policies, given
 from ._results import Results
@@ -139,9 +139,7 @@ def sweep(
     >>> found.recommended.policy
     'lcc-s06 micro.keep_recent_results=1'
     """
-    if not isinstance(part, bool):
-        raise TypeError(f"part: True or False is needed, not {part!r}")
-    if part:
+    if _arguments.flag("part", part):
         return swept((list_of(paths), [], True), policies, after, jobs, progress, settings)
     if after is not None:
         raise _native.RecompactError("after: a stage of a sweep gives a part: add part=True")
@@ -161,4 +159,4 @@ def load(path: str | os.PathLike[str]) -> Results:
     ...     recompact.load(pathlib.Path(folder, "results.json")).summary == results.summary
     True
     """
-    return Results(_native.load(os.fspath(path)))
+    return Results(_native.load(_arguments.path("path", path)))

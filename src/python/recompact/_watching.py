@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar, Union
+
+from . import _arguments
 
 #: One path, or several: a file, a folder (searched for transcripts), or a pattern.
 Paths = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
@@ -35,20 +35,17 @@ def list_of(paths: Paths) -> list[str]:
     """Returns one path or several as a list."""
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    if not isinstance(paths, Iterable):
+    if isinstance(paths, (bytes, bytearray)) or not isinstance(paths, Iterable):
         raise TypeError(f"paths: one path or several are needed, not {type(paths).__name__}")
-    return [os.fspath(Path(path).expanduser()) for path in paths]
+    return [_arguments.path("paths", path) for path in paths]
 
 
 @contextmanager
 def watching(jobs: int | None, progress: bool | Progress | None) -> Iterator[tuple[int | None, Progress | None]]:
     """Shows a progress bar while a call works, if `tqdm` is installed and there is somebody to see it."""
-    if not (jobs is None or hasattr(jobs, "__index__") and not isinstance(jobs, bool)):
-        raise TypeError(f"jobs: a whole number or None is needed, not {jobs!r}")
-    if jobs is not None and operator.index(jobs) < 1:
-        raise ValueError(f"jobs: 1 thread or more is needed, not {jobs}")
+    threads = None if jobs is None else _arguments.count("jobs", jobs)
     with _bar(progress) as shown:
-        yield jobs, shown
+        yield threads, shown
 
 
 @contextmanager

@@ -23,15 +23,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
+from . import _arguments
 from ._alignment import Item, aligned
-from ._entries import Entries
+from ._entries import Entries, written
 from ._entries import Message as Message
+
+__all__ = ["Function", "Message", "NoSummary", "PolicyFunction", "Request", "Scope", "Shape", "function", "serve"]
 
 #: How long the changes of a policy last.
 Scope = Literal["state", "request"]
 
 
-@dataclass
+@dataclass(slots=True)
 class Request:
     """A request that a policy may change before it is sent."""
 
@@ -58,7 +61,7 @@ class Request:
     #: Files that the policy would write: `{"path": …, "text": …, "tool_use_id": …}`, of which the last two may be left out.
     files: list[dict[str, Any]] = field(default_factory=list, repr=False)
     _summaries: list[str | Exception] = field(default_factory=list, repr=False)
-    _asked: int = 0
+    _asked: int = field(default=0, repr=False)
 
     def summarize(self, messages: Iterable[Message], prompt: str, *, system: str = "", max_tokens: int = 2_000) -> str:
         """Returns a summary of some of the messages, which the summarizer of the study writes and which is counted as its own.
@@ -71,7 +74,9 @@ class Request:
         if not (isinstance(prompt, str) and isinstance(system, str)):
             raise TypeError("summarize: the prompt and the system prompt are texts")
         if self._asked > len(self._summaries):
-            raise _Ask(list(messages), prompt, system, max_tokens)
+            if not _is_list(messages):
+                raise TypeError(f"summarize: messages of the request are needed, not {type(messages).__name__}")
+            raise _Ask(list(messages), prompt, system, _arguments.count("summarize: max_tokens", max_tokens))
         summary = self._summaries[self._asked - 1]
         if isinstance(summary, Exception):
             raise summary
@@ -141,10 +146,8 @@ def function(
     """
     if shape not in (None, *get_args(Shape)):
         raise ValueError(f"shape: write 'anthropic' or 'openai', not {shape!r}")
-    if not (name is None or isinstance(name, str)):
-        raise TypeError(f"name: a text is needed, not {name!r}")
-    if timeout is not None and timeout < 1:
-        raise ValueError(f"timeout: 1 second or more is needed, not {timeout!r}")
+    name = None if name is None else _arguments.text("name", name)
+    limit = None if timeout is None else _arguments.count("timeout", timeout)
     if not isinstance(policy, Function):
         if not callable(policy):
             raise TypeError(f"a function or a class is needed, not {type(policy).__name__}")
@@ -153,7 +156,7 @@ def function(
             raise TypeError(f"{_name(policy)} is an `async def`: write a `def`, and call asyncio.run in it for what is asynchronous")
         begin: Callable[[], Any] = policy if inspect.isclass(policy) else _Always(policy)
         policy = Function(begin, _name(policy))
-    return replace(policy, name=name or policy.name, shape=shape or policy.shape, timeout=timeout or policy.timeout)
+    return replace(policy, name=name or policy.name, shape=shape or policy.shape, timeout=limit or policy.timeout)
 
 
 def _name(policy: PolicyFunction | type[PolicyFunction]) -> str:
@@ -196,24 +199,21 @@ class _Session:
             self._summaries.append(asked["text"] if "text" in asked else NoSummary(asked["error"]))
             self._entries.restore()
         answer, replaced = self._ask_policy()
-        text = json.dumps({"call": asked["call"], **answer})
+        text = written({"call": asked["call"], **answer})
         return f'{text[:-1]}, "replace": [{", ".join(replaced)}]}}' if replaced else text
 
     def _ask_policy(self) -> tuple[dict[str, Any], list[str]]:
         """Returns the answer, and as texts the messages that were changed in place."""
         request = Request(self._entries.messages(), **self._asked, **self._start, state=self._state, _summaries=self._summaries)
         try:
-            returned = self._policy(request)
+            # A generator runs when it is listed.
+            returned = _listed(self._policy(request), request)
         except _Ask as ask:
             of, prompt, system, max_tokens = ask.args
-            ids = {id(entry.message): entry.id for entry in self._entries.all}
-            named = [ids[id(message)] for message in of if id(message) in ids]
+            named = [entry.id for entry in self._entries.of(of)]
             return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}, []
-        if not (returned is None or isinstance(returned, Iterable)) or isinstance(returned, (str, dict)):
-            raise TypeError(f"a policy returns a list of messages, or None; this one returned {type(returned).__name__}")
         if request.scope not in get_args(Scope):
             raise ValueError(f"scope: write 'state' or 'request', not {request.scope!r}")
-        returned = list(request.messages if returned is None else returned)
         for_request = request.scope == "request"
         answer: dict[str, Any] = {"scope": request.scope} if for_request else {}
         replaced: list[str] = []
@@ -250,7 +250,24 @@ class _Session:
         return {name: change for name, change in changes.items() if change}
 
 
+def _listed(returned: Any, request: Request) -> list[Message]:
+    """Returns what a policy answered as a list."""
+    if inspect.iscoroutine(returned):
+        returned.close()
+        raise TypeError("a policy returns messages, and this one a coroutine: call asyncio.run in it for what is asynchronous")
+    if returned is None:
+        returned = request.messages
+    if not _is_list(returned):
+        raise TypeError(f"a policy returns a list of messages, or None; this one returned {type(returned).__name__}")
+    return list(returned)
+
+
+def _is_list(messages: Any) -> bool:
+    return isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, dict))
+
+
 def _file(file: Any) -> dict[str, Any]:
     if not (isinstance(file, dict) and "path" in file and file.keys() <= {"path", "text", "tool_use_id"}):
         raise TypeError('files: dicts as {"path": …, "text": …, "tool_use_id": …} are needed, of which the last two may be left out')
-    return file
+    texts = {name: _arguments.text(f"files: {name}", value) for name, value in file.items() if name != "path"}
+    return {"path": _arguments.path("files: path", file["path"]), **texts}
