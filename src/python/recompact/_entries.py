@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from itertools import compress
-from operator import is_, ne
+from operator import is_
 from typing import Any, NamedTuple
 
 #: Writes a part of an answer. JSON has no NaN.
@@ -13,6 +12,10 @@ written = json.JSONEncoder(allow_nan=False).encode
 
 #: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
 Message = dict[str, Any]
+
+
+#: This number of messages is compared at once.
+SLICE = 32
 
 
 class Entry:
@@ -51,7 +54,11 @@ class _Change(NamedTuple):
     holder: dict[str, Any]
     key: str
     before: Any
-    after: Any
+    #: What `before` must be, which may be a list.
+    pristine: Any
+    #: Where the block is in its message.
+    content: list[Any] | None
+    place: int
 
 
 class Entries:
@@ -66,6 +73,8 @@ class Entries:
         self._pristine: list[Message] = []
         #: The changes that the policy is expected to make again; of messages in `_copied` these are not known.
         self._expected: list[_Change] = []
+        #: The positions of its messages.
+        self._edited: set[int] = set()
         self._copied: set[int] = set()
         #: The texts of those that it changed in place, by their positions.
         self._texts: dict[int, str] = {}
@@ -114,37 +123,25 @@ class Entries:
 
     def change(self) -> list[str]:
         """Takes in what was changed in place, from now on. Returns these messages as the answer has them."""
-        changed = self._changed()
-        made = {id(entry): Entry(entry.id, entry.message, entry.is_part) for entry in changed}
-        if changed or self._texts:
-            self.become([made.get(id(entry), entry) for entry in self.all], [])
+        if self._texts:
+            self.become(self.all, [])
+        differ = _differing(self._messages, self._pristine)
+        for at in differ:
+            entry = self.all[at]
+            self.all[at] = Entry(entry.id, entry.message, entry.is_part)
+            self._said[at] = self._pristine[at] = self.all[at].pristine
         self._inserted = []
-        return [entry.written() for entry in changed]
+        return [self.all[at].written() for at in differ]
 
     def change_request(self, again: bool) -> tuple[bool, list[str]]:
         """Undoes what was changed in place, for one request. Returns whether the answer goes on from the last one, which it may do if
         `again` is set, and the messages that it then has to name, as it has them."""
-        # A long session spends most of its time here: what a policy changes at each call is undone first, so that few messages are copied.
-        suspects, missing = self._copied.copy(), set()
-        for change in self._expected:
-            at, holder, key, before, after = change
-            if holder.get(key) == after:
-                holder[key] = before
-            else:
-                suspects.add(at)
-                missing.add(id(change))
-        suspects.update(compress(range(len(self.all)), map(ne, self._messages, self._pristine)))
-        differ: list[int] = []
-        goes_on = again and self._stay_in_place
-        if suspects:
-            # A policy may have put a part of one message into another.
-            for change in self._expected:
-                if id(change) not in missing:
-                    change.holder[change.key] = change.after
-            differ = [at for at in sorted(suspects) if self._messages[at] != self._said[at]]
-            goes_on = goes_on and all(at not in self._texts and self.all[at].stays_in_place(self._messages[at]) for at in differ)
-            self._say(differ)
-            self._undo(suspects, set(differ))
+        # A long session spends most of its time here. Most changes are those of the call before, which are known.
+        differ = _differing(self._messages, self._said)
+        fit = (at not in self._texts and self.all[at].stays_in_place(self._messages[at]) for at in differ)
+        goes_on = again and self._stay_in_place and all(fit)
+        self._say(differ)
+        self._undo(differ)
         if not goes_on:
             self._texts = dict(sorted(self._texts.items()))
             self._stay_in_place = all(self.all[at].stays_in_place(self._said[at]) for at in self._texts)
@@ -161,24 +158,34 @@ class Entries:
             else:
                 self._said[at], self._texts[at] = _copy(entry.message), entry.written()
 
-    def _undo(self, suspects: set[int], differ: set[int]) -> None:
+    def _undo(self, differ: list[int]) -> None:
         """Makes all messages what they were. Those that the policy changed otherwise than at the last call are copied."""
-        expected = []
-        for change in self._expected:
-            if change.at not in suspects:
-                change.holder[change.key] = change.before
-                expected.append(change)
-        for at in suspects & self._texts.keys():
+        if not self._edited.isdisjoint(differ):
+            self._expected = [change for change in self._expected if change.at not in differ]
+            self._edited.difference_update(differ)
+        messages, others = self._messages, set[int]()
+        for at, holder, key, before, pristine, content, place in self._expected:
+            # A block may be another object than at the last call with the same content, and a list may have changed before it was replaced.
+            if content is not None and (messages[at]["content"] is not content or content[place] is not holder) or before != pristine:
+                others.add(at)
+            holder[key] = before
+        if others:
+            self._expected = [change for change in self._expected if change.at not in others]
+            self._edited -= others
+            self._copied |= others
+        for at in self._copied.union(differ):
+            if at not in self._texts:
+                self._copied.discard(at)
+                continue
             entry = self.all[at]
-            entry.message = self._messages[at] = entry.copy(entry.pristine)
+            entry.message = messages[at] = entry.copy(entry.pristine)
             changes = _changes(at, self._said[at], entry.pristine, entry.message) if at in differ else None
             if changes is None:
                 self._copied.add(at)
             else:
                 self._copied.discard(at)
-                expected += changes
-        self._copied &= self._texts.keys()
-        self._expected = expected
+                self._expected += changes
+                self._edited.add(at)
 
     def become(self, entries: list[Entry], inserted: list[Entry]) -> None:
         """Takes in what the policy made of the history, and which messages are new in it."""
@@ -186,21 +193,26 @@ class Entries:
         self._messages = [entry.message for entry in entries]
         self._pristine = [entry.pristine for entry in entries]
         self._said = self._pristine.copy()
-        self._expected, self._copied = [], set()
+        self._expected, self._edited, self._copied = [], set(), set()
 
     def restore(self) -> None:
         """Undoes what was changed in place."""
-        for entry in self._changed():
-            entry.message = entry.copy(entry.pristine)
-        self._messages = [entry.message for entry in self.all]
-
-    def _changed(self) -> list[Entry]:
-        if self._texts:
-            return [entry for entry in self.all if entry.message != entry.pristine]
-        return list(compress(self.all, map(ne, self._messages, self._said)))
+        for at in _differing(self._messages, self._pristine):
+            entry = self.all[at]
+            entry.message = self._messages[at] = entry.copy(entry.pristine)
 
 
-def _changes(at: int, said: dict[str, Any], pristine: dict[str, Any], own: dict[str, Any]) -> list[_Change] | None:
+def _differing(messages: list[Message], others: list[Message]) -> list[int]:
+    """Returns the positions at which two lists differ, in their order. Slices are compared faster than single messages."""
+    size = len(messages)
+    parts = (range(begin, min(begin + SLICE, size)) for begin in range(0, size, SLICE))
+    unequal = (part for part in parts if messages[part.start : part.stop] != others[part.start : part.stop])
+    return [at for part in unequal for at in part if messages[at] != others[at]]
+
+
+def _changes(
+    at: int, said: dict[str, Any], pristine: dict[str, Any], own: dict[str, Any], content: list[Any] | None = None, place: int = 0
+) -> list[_Change] | None:
     """Returns which values differ in what was said, in `own`, which is as the pristine one; None if a field is new or gone."""
     if said.keys() != pristine.keys():
         return None
@@ -210,11 +222,12 @@ def _changes(at: int, said: dict[str, Any], pristine: dict[str, Any], own: dict[
         if value == before:
             continue
         if key == "content" and isinstance(value, list) and isinstance(before, list) and len(value) == len(before):
-            parts = [_changes(at, *blocks) for blocks in zip(value, before, own[key])] if _are_dicts(value) and _are_dicts(before) else [None]
+            blocks = enumerate(zip(value, before, own[key]))
+            parts = [_changes(at, *of, own[key], place) for place, of in blocks] if _are_dicts(value) and _are_dicts(before) else [None]
             if None not in parts:
                 found += [change for part in parts for change in part or ()]
                 continue
-        found.append(_Change(at, own, key, own[key], value))
+        found.append(_Change(at, own, key, own[key], before, content, place))
     return found
 
 
