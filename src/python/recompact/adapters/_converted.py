@@ -37,6 +37,10 @@ class Converted:
         """Returns the messages of objects. An object that the library made is a new message."""
         return [self._messages.get(id(made)) or self._new(made) for made in objects]
 
+    def shown(self, objects: Iterable[Any]) -> list[Message]:
+        """Returns the messages of those objects that the library was shown, as a summarizer of the study reads them."""
+        return [self._messages[id(made)] for made in objects if id(made) in self._messages]
+
     def _new(self, made: Any) -> Message:
         if self._by_parts is None:
             self._by_parts = {parts: message for message, _, parts in reversed(self._objects.values())}

@@ -57,7 +57,7 @@ def summarization(middleware: SummarizationMiddleware, *, name: str = "langchain
         own = copy.copy(middleware)
 
         def edit(request: Any, messages: list[AnyMessage], converted: Any) -> list[AnyMessage] | None:
-            own.summarizer = RunnableLambda(lambda of: request.summarize(converted.messages(of), prompt))
+            own.summarizer = RunnableLambda(lambda of: request.summarize(converted.shown(of), prompt))
             update = own.before_model({"messages": messages}, None)  # type: ignore[typeddict-item, arg-type, unused-ignore]
             # The first entry says that all messages are replaced.
             return None if update is None else update["messages"][1:]
