@@ -30,7 +30,7 @@ use crate::results::saved::{Program, StudyRecord};
 pub use error::PartError;
 
 /// The version of the form in which parts are written.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The first bytes of gzip (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
