@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{Remark, UNKNOWN_TOOL};
 use crate::analysis::settings::own_settings;
-use crate::engine::layer::{LAYERS, Layer, When};
+use crate::engine::layer::{LAYERS, Layer, When, is_named};
 use crate::engine::policy::Policy;
 use crate::findings::Level;
 use crate::util::text::closest;
@@ -26,7 +26,7 @@ pub fn unknown(policy: &Policy, spans: &TomlSpans, used: &BTreeMap<String, usize
     let mut remarks = Vec::new();
     for (index, layer) in enabled {
         for NamedTools { setting, names } in named_tools(layer) {
-            let is_unknown = |name: &&String| !used.contains_key(*name);
+            let is_unknown = |name: &&String| !used.keys().any(|tool| is_named(name, tool));
             let none_used = names.iter().all(|name| is_unknown(&name));
             let mut unused: BTreeSet<&str> = BTreeSet::new();
             for (item, name) in names.iter().enumerate().filter(|(_, name)| is_unknown(name)) {

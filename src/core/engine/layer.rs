@@ -21,6 +21,7 @@ mod result_filter;
 mod saved_result;
 pub mod summarize;
 mod tail;
+mod tool_name;
 pub mod truncate;
 mod turn_count;
 
@@ -29,6 +30,7 @@ pub use dedupe::path_asked_for;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RepeatedCompaction, RestoredSummary};
 pub use renamed::{RENAMED, Renamed, old_names, with_first_names};
 pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, ScanCursor};
+pub use tool_name::{is_listed, is_named};
 pub use turn_count::TurnCount;
 use turn_count::turn_count;
 

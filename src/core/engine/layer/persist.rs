@@ -27,6 +27,7 @@ use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
 use super::saved_result::SavedResult;
+use super::tool_name::value_for;
 use super::{Action, BlockPosition, LayerInput, LayerTraits, ListContent, Proposal, Remains, ResultFilter, ScanCursor};
 use crate::engine::context::Context;
 use crate::engine::size::Size;
@@ -121,7 +122,7 @@ impl Action for Persist {
                 let results = results_from(input.context, cursor.start(input.context).max(first_new));
                 cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
                 for candidate in results {
-                    let limit = self.tool_limits.get(input.context.tool_name(candidate.pair)).copied();
+                    let limit = value_for(&self.tool_limits, input.context.tool_name(candidate.pair));
                     let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
                     if self.content_size(&candidate) > limit {
                         self.persist(input, &candidate, &mut proposal);

@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
+use super::tool_name::is_listed;
 use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{BlockKind, Origin, Role, text_wire};
@@ -76,7 +77,7 @@ impl Action for Restore {
             conversation.messages[..input.messages_read].iter().rev().flat_map(|message| message.blocks.iter().rev());
         for block in newest_first.map(|id| conversation.block(*id)) {
             let BlockKind::ToolResult(pair) = block.kind else { continue };
-            if block.is_error() || !self.tools.iter().any(|tool| tool == input.context.tool_name(pair)) {
+            if block.is_error() || !is_listed(&self.tools, input.context.tool_name(pair)) {
                 continue;
             }
             let Some(path) = super::path_asked_for(input.context, pair).filter(|path| known.insert(path)) else { continue };

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::tool_name::is_listed;
 use crate::engine::context::{Context, Edit};
 use crate::tokens::meter::{SizeUnit, python, python_text};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
@@ -23,7 +24,7 @@ pub struct ResultFilter {
     pub min_chars: usize,
     /// `true`: edit results without any character, too, which are shorter than what replaces them.
     pub empty_too: bool,
-    /// Edit only the results of these tools; empty: of all tools.
+    /// Edit only the results of these tools; empty: of all tools. A `*` in a name covers any characters: `mcp__*`.
     #[schemars(extend("x-names" = "tools"))]
     pub tools: Vec<String>,
     /// Keep the results of these tools.
@@ -180,11 +181,14 @@ impl ResultFilter {
     /// Returns whether the rules that do not depend on age allow an edit of this result.
     pub fn may_edit(&self, context: &Context, candidate: &Candidate) -> bool {
         let tool = context.tool_name(candidate.pair);
-        let is_listed_in = |tools: &[String]| tools.iter().any(|name| name == tool);
-        (self.tools.is_empty() || is_listed_in(&self.tools))
-            && !is_listed_in(&self.preserve_tools)
+        self.selects_tool(tool)
             && !(self.keep_errors && candidate.block.is_error())
             && (self.is_longer(candidate.block) || self.empty_too && self.lists.chars(candidate.block) == Some(0))
+    }
+
+    /// Returns whether the lists of tools allow an edit of this tool's results.
+    pub fn selects_tool(&self, tool: &str) -> bool {
+        (self.tools.is_empty() || is_listed(&self.tools, tool)) && !is_listed(&self.preserve_tools, tool)
     }
 
     fn is_longer(&self, block: &Block) -> bool {
