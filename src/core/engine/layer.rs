@@ -26,7 +26,7 @@ pub mod truncate;
 mod turn_count;
 
 pub use action::{Action, LayerTraits, Remains, Stability, SummarizerUse, Timing, WrongSetting};
-pub use dedupe::path_asked_for;
+pub use dedupe::{file_part_asked_for, path_asked_for, says_range};
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RepeatedCompaction, RestoredSummary};
 pub use renamed::{RENAMED, Renamed, old_names, with_first_names};
 pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, ScanCursor};

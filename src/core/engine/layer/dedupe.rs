@@ -1,7 +1,7 @@
 //! `dedupe`: keeps one copy of the same file or text and replaces the others with a placeholder.
 //!
 //! Other name: removal of duplicate reads. With `key = "text"` nothing is lost. With `key = "path"` older versions of a file are
-//! lost. If the *earliest* identical copy stays, the prefix does not change, and the provider's cache stays valid.
+//! lost; ranges of a file are contents of their own. If the *earliest* identical copy stays, the prefix does not change, and the provider's cache stays valid.
 //!
 //! ```toml
 //! [[layer]]
@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::result_filter::{Candidate, results_from};
 use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor};
 use crate::engine::context::{Context, Edit};
-use crate::transcript::conversation::{BlockId, PairId};
+use crate::transcript::conversation::{BlockId, Conversation, PairId};
 use crate::transcript::tool_access;
 use crate::util::template::fill;
 
@@ -48,7 +48,7 @@ pub struct Dedupe {
 pub enum DuplicateKey {
     /// The same characters.
     Text,
-    /// The same tool with the same file.
+    /// The same tool with the same file, and the same numbers in its input: they say which part of the file.
     Path,
 }
 
@@ -132,10 +132,7 @@ impl Dedupe {
     fn key_of(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         match self.key {
             DuplicateKey::Text => self.filter.lists.content(candidate.block).map(|text| text.into_owned()),
-            DuplicateKey::Path => {
-                let path = path_asked_for(context, candidate.pair)?;
-                Some(format!("{}\n{path}", context.tool_name(candidate.pair)))
-            }
+            DuplicateKey::Path => file_part_asked_for(context.conversation(), candidate.pair),
         }
     }
 
@@ -152,6 +149,30 @@ impl Dedupe {
 
 /// Returns the path of the file that a tool call asked for.
 pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
-    let conversation = context.conversation();
-    tool_access::named_path(conversation.block(conversation.pair(pair).tool_use?).field("input")?)
+    tool_access::named_path(input_of(context.conversation(), pair)?)
+}
+
+/// Returns the name of the part of a file that a tool call asked for: tool, path, and the numbers of the input, which say the range. `None` for
+/// a call that names no file.
+pub fn file_part_asked_for(conversation: &Conversation, pair: PairId) -> Option<String> {
+    let input = input_of(conversation, pair)?;
+    let mut part = format!("{}\n{}", conversation.pair(pair).name, tool_access::named_path(input)?);
+    for (name, value) in input.as_object()?.iter().filter(|(_, value)| says_range(value)) {
+        part += &format!("\n{name}: {value}");
+    }
+    Some(part)
+}
+
+fn input_of(conversation: &Conversation, pair: PairId) -> Option<&Value> {
+    conversation.block(conversation.pair(pair).tool_use?).field("input")
+}
+
+/// Returns whether a value of an input may say a range: a number, a list of numbers, or a text of digits such as `1-90`.
+pub fn says_range(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().all(Value::is_number),
+        Value::String(text) => !text.is_empty() && text.chars().all(|char| char.is_ascii_digit() || "-:, ".contains(char)),
+        Value::Null | Value::Bool(_) | Value::Object(_) => false,
+    }
 }
