@@ -85,6 +85,8 @@ pub const EAGER: &str = "eager";
 pub const ABOVE_WINDOW: &str = "above-window";
 /// A layer does exactly what one before it does.
 pub const REPEATED: &str = "repeated";
+/// A layer counts newest results that it may not edit.
+pub const COUNTS_OTHERS: &str = "counts-others";
 /// The values in `[sweep]` cannot be tried.
 pub const WRONG_SWEEP: &str = "wrong-sweep";
 
@@ -96,6 +98,7 @@ pub fn check(policies: &[CheckedPolicy], window: Option<u64>, seen: Option<(Sess
         let CheckedPolicy { policy, source } = *checked;
         let spans = TomlSpans::new(&source.text, "layer");
         let mut remarks = layers::repeated(policy);
+        remarks.extend(layers::counts_others(policy));
         remarks.extend(wrong_sweep(checked, &spans));
         match &seen {
             None => remarks.extend(layers::above_any_window(policy, window.or(policy.window))),
@@ -143,7 +146,11 @@ fn wrong_sweep(checked: &CheckedPolicy, spans: &TomlSpans) -> Option<Remark> {
 
 /// Returns the setting whose line a remark names.
 fn key_of(kind: &str) -> &'static str {
-    if [ABOVE_WINDOW, NEVER_ACTS, EAGER].contains(&kind) { "threshold" } else { "id" }
+    match kind {
+        ABOVE_WINDOW | NEVER_ACTS | EAGER => "threshold",
+        COUNTS_OTHERS => "keep_recent_results",
+        _ => "id",
+    }
 }
 
 impl Remark {

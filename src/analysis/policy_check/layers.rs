@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ABOVE_WINDOW, ALWAYS_FAILS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
+use super::{ABOVE_WINDOW, ALWAYS_FAILS, COUNTS_OTHERS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
 use crate::engine::layer::{Layer, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::Limits;
@@ -22,6 +22,21 @@ pub fn repeated(policy: &Policy) -> Vec<Remark> {
         let earlier = enabled(policy).take_while(|(at, _)| *at < index).find(|(_, earlier)| is_same(earlier, layer))?.1;
         let message = format!("does the same as `{}`, which runs before it", earlier.id);
         Some(Remark::new(Level::Warning, REPEATED, &layer.id, message))
+    };
+    enabled(policy).filter_map(remark).collect()
+}
+
+/// Returns the layers for some tools whose newest results are counted over all tools.
+pub fn counts_others(policy: &Policy) -> Vec<Remark> {
+    let remark = |(_, layer): (usize, &Layer)| {
+        let traits = layer.spec.traits();
+        let filter = traits.filter.filter(|filter| traits.selects_by_age && !filter.tools.is_empty())?;
+        let (newest, tools) = (filter.keep_recent_results, &filter.tools);
+        let tools = tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "`keep_recent_results = {newest}` counts the results of all tools, so that fewer than {newest} of {tools} may stay, or none"
+        );
+        (newest > 0).then(|| Remark::new(Level::Note, COUNTS_OTHERS, &layer.id, message))
     };
     enabled(policy).filter_map(remark).collect()
 }
@@ -48,16 +63,33 @@ pub fn above_any_window(policy: &Policy, window: Option<u64>) -> Vec<Remark> {
 /// Returns the layers that never acted on the sessions, with the reason.
 pub fn idle(policy: &Policy, seen: &[LayerUse], tools: &BTreeMap<String, usize>) -> Vec<Remark> {
     let acted = |layer: &Layer| policy.layers.iter().zip(seen).any(|(other, seen)| other.id == layer.id && seen.edited);
+    let clears_old = |layer: &Layer| layer.spec.traits().selects_by_age;
     let remark = |(index, layer): (usize, &Layer)| {
         let seen = seen.get(index).filter(|seen| seen.acted == 0)?;
-        let earlier: Vec<&str> = enabled(policy)
-            .take_while(|(at, _)| *at < index)
-            .filter(|(_, other)| acted(other))
-            .map(|(_, other)| other.id.as_str())
-            .collect();
-        reason(layer, seen, &earlier, tools)
+        let earlier: Vec<&Layer> =
+            enabled(policy).take_while(|(at, _)| *at < index).map(|(_, other)| other).filter(|other| acted(other)).collect();
+        let runs = seen.due > 0 && seen.failure.is_none() && (seen.threshold.is_none() || seen.over > 0);
+        if runs && !may_edit_any(layer, tools) {
+            let message = "never acts on these sessions: they use none of its tools".to_owned();
+            return Some(Remark::new(Level::Warning, NEVER_ACTS, &layer.id, message));
+        }
+        match earlier.iter().find(|other| runs && clears_old(other) && clears_old(layer)) {
+            Some(clearer) => {
+                let message = format!(
+                    "never acts on these sessions: `{}` clears old results before it, and a result that is cleared stays as it is",
+                    clearer.id
+                );
+                Some(Remark::new(Level::Warning, NEVER_ACTS, &layer.id, message))
+            }
+            None => reason(layer, seen, &earlier, tools),
+        }
     };
     enabled(policy).filter_map(remark).collect()
+}
+
+/// Whether the lists of the layer let it edit the results of a tool that sessions use.
+fn may_edit_any(layer: &Layer, tools: &BTreeMap<String, usize>) -> bool {
+    layer.spec.traits().filter.is_none_or(|filter| tools.is_empty() || tools.keys().any(|tool| filter.selects_tool(tool)))
 }
 
 /// A layer that edits what was sent before this share of the requests, or more of them, does so at nearly every call.
@@ -91,7 +123,7 @@ pub fn eager(policy: &Policy, seen: &[LayerUse], calls: usize) -> Vec<Remark> {
 }
 
 /// Returns why a layer never acted; `None` if another remark says it.
-fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&str], tools: &BTreeMap<String, usize>) -> Option<Remark> {
+fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&Layer], tools: &BTreeMap<String, usize>) -> Option<Remark> {
     let never = |level: Level, why: String| {
         Some(Remark::new(level, NEVER_ACTS, &layer.id, format!("never acts on these sessions: {why}")))
     };
@@ -101,6 +133,9 @@ fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&str], tools: &BTreeMap<Str
     }
     if let Some(why) = seen.skipped {
         return never(Level::Warning, format!("its `when` cannot be evaluated: {why}"));
+    }
+    if let Some(why) = layer.when.why_never().filter(|_| seen.due == 0) {
+        return never(Level::Warning, format!("its `when` never comes: {why}"));
     }
     match (&layer.when, seen.threshold) {
         // The tool is named in a remark of its own.
@@ -120,12 +155,9 @@ fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&str], tools: &BTreeMap<Str
             Level::Note,
             format!("it waits for {}", others.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")),
         ),
-        (When::Calls(_) | When::Turns(_) | When::IdleMinutes(_), _) => {
-            never(Level::Warning, "its `when` never comes, or it finds nothing that it may edit then".to_owned())
-        }
         _ if earlier.is_empty() => never(Level::Warning, "it finds nothing to do; its limits keep everything".to_owned()),
         _ => {
-            let earlier = earlier.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+            let earlier = earlier.iter().map(|layer| format!("`{}`", layer.id)).collect::<Vec<_>>().join(", ");
             never(Level::Warning, format!("it finds nothing to do; its limits keep everything, or {earlier} did it before"))
         }
     }

@@ -34,6 +34,8 @@ pub struct LayerUse {
     pub failed: usize,
     /// Why it failed, the first time.
     pub failure: Option<String>,
+    /// How often its `when` came.
+    pub due: usize,
     /// Why its `when` cannot be evaluated on a session.
     pub skipped: Option<&'static str>,
     /// The comparison with its threshold that came nearest to it; `None` if it was never compared.
@@ -118,7 +120,7 @@ impl SessionsUse {
 
 impl LayerUse {
     fn new(policy: &Policy, journal: &Journal, layer: usize, window: u64) -> Self {
-        let mut seen = Self::default();
+        let mut seen = Self { due: journal.times_due[layer], ..Self::default() };
         for event in journal.events.iter().filter(|event| event.layer == layer) {
             match &event.kind {
                 EventKind::Fired { .. } => {
@@ -156,6 +158,7 @@ impl LayerUse {
         self.edited |= other.edited;
         self.failed += other.failed;
         self.failure = self.failure.take().or(other.failure);
+        self.due += other.due;
         self.skipped = self.skipped.or(other.skipped);
         other.threshold.into_iter().for_each(|other| self.nearest(other));
         self.over += other.over;

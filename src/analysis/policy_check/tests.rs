@@ -163,3 +163,28 @@ fn a_layer_that_acts_at_nearly_every_call_is_named() {
         "{first}"
     );
 }
+
+/// The session has 93 calls; its tools are `Bash`, `Edit` and `Read`.
+#[test]
+fn a_layer_that_does_nothing_has_its_own_reason() {
+    let why = |layers: &str| -> Vec<String> {
+        let all = remarks(layers, None, Some(CLAUDE)).into_iter().filter(|remark| remark.contains(" never-acts "));
+        all.map(|remark| remark.split_once("sessions: ").map_or(remark.clone(), |(_, why)| why.to_owned())).collect()
+    };
+    let micro = |settings: &str| clear(&format!("keep_recent_results = 1\nclear_at_least = 1\n{settings}"));
+    assert_eq!(why(&micro("when = { calls = 93 }")), ["its `when` never comes: no session has more than 93 calls"]);
+    assert_eq!(why(&micro("when = { idle-minutes = 9e9 }")), ["its `when` never comes: no pause takes 9000000000 minutes"]);
+    assert_eq!(why(&micro("tools = [\"NotebookEdit\"]")), ["they use none of its tools"]);
+    assert_eq!(why(&micro("tools = [\"R*d\"]")), [""; 0]);
+    let graded = micro("") + "\n[[layer]]\nid = \"older\"\ndo = \"clear\"\nkeep_recent_results = 9\n";
+    assert_eq!(why(&graded), ["`clear` clears old results before it, and a result that is cleared stays as it is"]);
+}
+
+#[test]
+fn newest_results_of_all_tools_are_counted_and_said() {
+    let note = "note counts-others clear 7: `keep_recent_results = 3` counts the results of all tools, so that fewer than 3 of `Read` \
+                may stay, or none";
+    assert_eq!(remarks(&clear("tools = [\"Read\"]\nkeep_recent_results = 3"), None, None), [note]);
+    assert!(remarks(&clear("tools = [\"Read\"]\nkeep_recent_results = 0"), None, None).is_empty());
+    assert!(remarks(&clear("keep_recent_results = 3"), None, None).is_empty());
+}

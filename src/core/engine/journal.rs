@@ -173,6 +173,8 @@ pub struct Journal {
     pub events: Vec<Event>,
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
+    /// How often the `when` of each layer came, by layer.
+    pub times_due: Vec<usize>,
     /// Threshold checks of all layers, in time order.
     pub threshold_checks: Vec<ThresholdCheck>,
     pub recorded: Vec<RecordedSummary>,

@@ -24,6 +24,7 @@ mod tail;
 mod tool_name;
 pub mod truncate;
 mod turn_count;
+mod when;
 
 pub use action::{Action, LayerTraits, Remains, Stability, SummarizerUse, Timing, WrongSetting};
 pub use dedupe::{file_part_asked_for, path_asked_for, says_range};
@@ -33,6 +34,7 @@ pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, S
 pub use tool_name::{is_listed, is_named};
 pub use turn_count::TurnCount;
 use turn_count::turn_count;
+pub use when::When;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,39 +86,6 @@ fn yes() -> bool {
 
 fn is_true(value: &bool) -> bool {
     *value
-}
-
-/// When a layer is due. If the layer has a `threshold`, the context must also be over it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum When {
-    /// Before every request.
-    #[default]
-    Always,
-    /// Once for each new message, before the other layers see it.
-    Entry,
-    /// Before the request that follows a message that the user typed.
-    UserTurn,
-    /// After a response with a text and without a tool call, before the messages that follow it enter.
-    TurnEnd,
-    /// After each response and the results that answer it: before the next request, or at the end of a turn before the messages that
-    /// follow it enter.
-    AfterResponse,
-    /// When the request is larger than the window, up to `max_retries` times.
-    Overflow,
-    /// After the tool_results that answer a call of this tool.
-    Tool(String),
-    /// After every n calls.
-    Calls(#[schemars(range(min = 1))] usize),
-    /// After every n turns, before the request that follows the next typed user message.
-    Turns(#[schemars(range(min = 1))] usize),
-    /// When at least this many minutes passed since the last response, by the recorded timestamps.
-    IdleMinutes(f64),
-    /// Just before one of these layers acts (only `archive`).
-    Before(Vec<String>),
-    /// Just after one of these layers acted (only `restore`).
-    After(Vec<String>),
 }
 
 /// Which copy of the context a layer edits.

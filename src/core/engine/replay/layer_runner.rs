@@ -50,6 +50,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             journal: Journal {
                 overhead: setup.overhead,
                 without_thinking: setup.thinking == Thinking::None,
+                times_due: vec![0; setup.policy.layers.len()],
                 ..Journal::default()
             },
             observer,
@@ -109,6 +110,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         match due {
             Ok(due) if due || matches!(layer.when, When::UserTurn | When::Turns(_)) => {
                 let is_over = self.check_threshold(index, layer, measured.unwrap_or(&target.context), call, due) != Some(false);
+                self.journal.times_due[index] += usize::from(due);
                 if due && is_over {
                     self.act(target, index, layer, call);
                 }
@@ -120,6 +122,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
 
     /// Runs one layer if it is over its threshold; returns whether it edited the context.
     pub fn run(&mut self, target: &mut ContextState<'a>, index: usize, layer: &Layer, call: &CallState<'a>) -> bool {
+        self.journal.times_due[index] += 1;
         self.check_threshold(index, layer, &target.context, call, true) != Some(false) && self.act(target, index, layer, call)
     }
 
