@@ -5,6 +5,7 @@ pub mod message_text;
 pub mod misshapen;
 pub mod prefix;
 pub mod replay;
+pub(in crate::findings) mod stubs;
 pub mod trigger;
 pub mod unseen;
 pub mod user_text;
