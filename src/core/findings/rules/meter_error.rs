@@ -9,7 +9,9 @@
 //! It is a warning if the sum is off by as much. It is a note if errors of both signs cancel out, or if the meter
 //! counts characters, because a threshold may be meant in characters. There is one finding for each meter of a layer's
 //! threshold. `by_class` is estimate ÷ usage where one class of blocks is nine tenths of what entered. The rule does
-//! not run on meters that use recorded usage, nor with fewer than 30 calls whose growth is recorded. The message
+//! not run on meters that use recorded usage. With fewer than 30 calls whose growth is recorded it compares the meter
+//! with the report's count of all messages, and reports a count that is off by two fifths or more, as four characters a
+//! token are for Chinese. The message
 //! compares the first calls over the threshold, by the meter and by usage, before anything was compacted; usage
 //! includes system prompt and tools, which such meters leave out. For the recorded session the rule compares the size
 //! that the harness reports before a compaction with the usage of the call before plus what entered since.
@@ -28,6 +30,11 @@ use crate::util::text::plural;
 
 /// Relative error from which a meter is reported. We chose the number; the calibrated counter is below it.
 const LEAST_ERROR: f64 = 0.15;
+/// Without usage to check either, a meter is reported whose count is less than this share of the report's, or the inverse. We chose the
+/// number: tokenizers of code and English differ by less.
+const FAR: f64 = 0.6;
+/// Fewest tokens for that. We chose the number.
+const LEAST_TOKENS: u64 = 10_000;
 /// Share of what entered that assigns a call to one class of blocks.
 const CLASS_SHARE: f64 = 0.9;
 
@@ -48,9 +55,30 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     }
     let deltas = deltas(replay.conversation);
     if deltas.len() < MIN_DELTAS {
-        return Vec::new();
+        return meters.into_iter().filter_map(|(meter, layer)| against_report(replay, meter, layer)).collect();
     }
     meters.into_iter().filter_map(|(meter, layer)| detection_of_meter(replay, meter, layer, &deltas)).collect()
+}
+
+/// Compares a meter with the report's counter over all messages.
+fn against_report(replay: &ReplayView, meter: Meter, layer: usize) -> Option<Detection> {
+    let (conversation, unit) = (replay.conversation, meter.unit);
+    let messages = &conversation.messages;
+    let sum = messages.iter().map(|message| message_size(conversation, message, unit)).sum();
+    let estimate = meter.apply(unit.list(messages.len(), sum));
+    let tokens: u64 = messages.iter().flat_map(|message| &message.blocks).map(|id| (replay.tokens)(*id)).sum();
+    let ratio = estimate as f64 / tokens.max(1) as f64;
+    if !meter.counts_tokens() || tokens < LEAST_TOKENS || (FAR..=1.0 / FAR).contains(&ratio) {
+        return None;
+    }
+    let limit = replay.journal.threshold_checks.iter().find(|check| check.layer == layer)?.limit;
+    let (id, in_report) = (replay.layer(layer), (limit as f64 / ratio).round() as u64);
+    let message = format!(
+        "{meter} counts {estimate} tokens in all messages, the report {tokens}: {id}'s threshold of {limit} is about {in_report} of \
+         the report's; the recording has no usage that could decide"
+    );
+    let detection = Detection::of_all(Level::Warning, message).with("meter", meter.to_string()).with("layer", id);
+    Some(detection.with("ratio", ratio).with("estimate", estimate).with("tokens", tokens).with("trigger", limit))
 }
 
 fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Detection> {
