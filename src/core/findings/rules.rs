@@ -28,10 +28,14 @@ mod self_summary;
 mod silent_drop;
 pub mod spilled;
 mod thrash;
+mod too_early;
 mod too_late;
+mod tools_left_out;
+mod uncounted_overhead;
 mod unseen_folded;
 mod unseen_masked;
 mod user_text_survival;
+mod weak_summary;
 
 use super::finding::{Finding, Level};
 use super::timeline::{Detection, ReplayView};
@@ -107,6 +111,7 @@ rules![
     inflated Warning,
     never_fired Note,
     too_late Warning,
+    too_early Note,
     boundary_gap Warning,
     giant_item Warning,
     overwrite Error,
@@ -121,10 +126,13 @@ rules![
     fold_input_overflow Error,
     fold_input_cut Warning,
     blind_summary Warning,
+    weak_summary Warning,
     lost_to_fallback Warning,
     irrecoverable Warning,
     archive_growth Warning,
     meter_error Warning,
+    uncounted_overhead Warning,
+    tools_left_out Warning,
     silent_drop Warning;
     // An audit detects these in files.
     spilled Error,
