@@ -3,8 +3,8 @@
 //! What it means: a summary was made of a request that filled less than a quarter of the context window. For the
 //! recorded session it is a warning if the harness did it by itself, and a note if the user asked for it; for a policy
 //! it is a note. Why it hurts: a summary loses what it leaves out and breaks the prompt cache, and nothing was gained
-//! by it, because the next requests would have fit. What to change: a higher `threshold`, as a share of the window ("0.8
-//! * window"), so that it grows with the model's window; a `meter` that counts what the provider counts. Short
+//! by it, because the next requests would have fit. What to change: a higher `threshold`, as a share of the window
+//! ("0.8 * window"), so that it grows with the model's window; a `meter` that counts what the provider counts. Short
 //! requests can still be cheaper: the cost of the policy says whether they are.
 //!
 //! There is one finding for each layer: at the earliest summary, with their number. Evidence: claude-code #36014 (at 17 %
