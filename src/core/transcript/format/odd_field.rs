@@ -1,6 +1,11 @@
 //! Leaves out the fields of a record whose value has not the form that the format gives them, so that the rest can be read.
 
-use serde::de::DeserializeOwned;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde_json::{Deserializer, Value};
 use serde_path_to_error::{Path, Segment};
 
@@ -36,6 +41,33 @@ pub fn mended<T: DeserializeOwned>(json: &str) -> Option<Mended<T>> {
         }
     }
     None
+}
+
+/// Reads an object or null. A derived struct also reads a list, as its fields in their order: for a record that is an odd field.
+///
+/// # Errors
+///
+/// Fails for anything else.
+pub fn object<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(ObjectOrNull(PhantomData))
+}
+
+struct ObjectOrNull<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOrNull<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
 }
 
 fn key(segment: &Segment) -> Option<&str> {

@@ -12,6 +12,7 @@ use super::attachment::Attachment;
 use super::progress::Progress;
 use super::text::Text;
 use super::usage::WireUsage;
+use crate::transcript::format::odd_field;
 
 /// One record of a session.
 #[derive(Debug, Default, Deserialize)]
@@ -60,6 +61,7 @@ pub struct Record {
     /// In the output of `claude -p`: no person typed it.
     pub is_synthetic: Option<bool>,
     // Boxed, because most records have none of these, and a file has very many records.
+    #[serde(deserialize_with = "odd_field::object")]
     pub message: Option<Box<Message>>,
     /// In `system` records: the text shown to the user; for `local_command`, it is also sent to the model.
     pub content: Text,
@@ -69,8 +71,9 @@ pub struct Record {
     /// In `progress` records: the call that started what reports.
     #[serde(rename = "parentToolUseID")]
     pub parent_tool_use_id: Text,
-    #[serde(alias = "compact_metadata")]
+    #[serde(alias = "compact_metadata", deserialize_with = "odd_field::object")]
     pub compact_metadata: Option<Box<CompactMetadata>>,
+    #[serde(deserialize_with = "odd_field::object")]
     pub microcompact_metadata: Option<Box<MicrocompactMetadata>>,
 }
 
@@ -146,8 +149,10 @@ pub struct Message {
     pub model: Option<String>,
     /// A string, or a list of blocks.
     pub content: Value,
+    #[serde(deserialize_with = "odd_field::object")]
     pub usage: Option<WireUsage>,
     /// What the provider removed from the request before the model read it.
+    #[serde(deserialize_with = "odd_field::object")]
     pub context_management: Option<ContextManagement>,
 }
 
@@ -173,7 +178,9 @@ pub struct CompactMetadata {
     pub pre_tokens: Option<u64>,
     #[serde(alias = "post_tokens")]
     pub post_tokens: Option<u64>,
+    #[serde(deserialize_with = "odd_field::object")]
     pub preserved_segment: Option<PreservedSegment>,
+    #[serde(deserialize_with = "odd_field::object")]
     pub preserved_messages: Option<PreservedMessages>,
 }
 

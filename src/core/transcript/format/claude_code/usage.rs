@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::transcript::conversation::{Iteration, Service, Usage};
+use crate::transcript::format::odd_field;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -12,11 +13,14 @@ pub struct WireUsage {
     output_tokens: u64,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "odd_field::object")]
     cache_creation: Option<CacheCreation>,
+    #[serde(deserialize_with = "odd_field::object")]
     output_tokens_details: Option<OutputDetails>,
     speed: Option<String>,
     inference_geo: Option<String>,
     service_tier: Option<String>,
+    #[serde(deserialize_with = "odd_field::object")]
     server_tool_use: Option<ServerToolUse>,
     /// The model calls for this request. The numbers above are sums over those of type `message`.
     iterations: Option<Vec<WireUsage>>,

@@ -88,3 +88,16 @@ fn an_odd_number_costs_only_itself() {
     assert_eq!(conversation.calls[0].usage, Some(Usage { output: 9, ..Usage::default() }));
     assert_eq!(notes.len(), 3, "{notes:?}");
 }
+
+/// A derived struct reads a list as its fields in their order: input and output, five minutes and an hour.
+#[test]
+fn a_list_in_place_of_an_object_is_an_odd_field() {
+    let notes_of = |usage: Value| {
+        let (conversation, notes) = read_one(&[user("u1", None, "go"), costs("r1", "u1", usage)]);
+        (conversation.calls[0].usage, notes.len())
+    };
+    assert_eq!(notes_of(json!([5, 9])), (None, 1));
+    let creation = json!({"input_tokens": 5, "output_tokens": 9, "cache_creation_input_tokens": 7, "cache_creation": [3, 4]});
+    let usage = Usage { input: 5, output: 9, cache_write_5m: 7, ..Usage::default() };
+    assert_eq!(notes_of(creation), (Some(usage), 1));
+}
