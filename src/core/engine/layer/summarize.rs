@@ -57,6 +57,9 @@ pub struct SummarizeState {
     run: KnownRun,
 }
 
+/// Largest `max_retries`: each failed attempt is kept, and a harness would have ended long before. We chose the number.
+const MOST_RETRIES: usize = 100;
+
 impl Action for Summarize {
     type State = SummarizeState;
 
@@ -110,6 +113,9 @@ impl Action for Summarize {
         }
         if !(self.span_share > 0.0 && self.span_share <= 1.0) {
             return Err(WrongSetting::new("span_share", "`span_share` must be above 0, and at most 1"));
+        }
+        if self.max_retries > MOST_RETRIES {
+            return Err(WrongSetting::new("max_retries", "`max_retries` must be at most 100"));
         }
         if self.rides_prefix && self.input_chars.is_some() {
             let why = "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`";

@@ -321,6 +321,10 @@ mod tests {
         assert!(fails(&saved, &[]).contains(": with `save_to`, the placeholder must name the file"));
         let steps = SMALL.replace("\"clear\"", "\"keep\"").replace("keep_recent = 3", "remove_at_least = 9");
         assert_eq!(fails(&steps, &[]), "p.toml:6: layer `micro`: `remove_at_least` needs `keep_recent_tokens`");
+        let auto = |retries: &str| {
+            format!("name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = \"overflow\"\nmax_retries = {retries}\n")
+        };
+        assert_eq!(fails(&auto("4_000_000_000"), &[]), "p.toml:6: layer `auto`: `max_retries` must be at most 100");
         let middle = format!("{steps}keep_recent_tokens = 99\nremove_from = \"middle\"\ncut = \"anywhere\"\n");
         assert_eq!(fails(&middle, &[]), "p.toml:6: layer `micro`: `remove_from = \"middle\"` has no `remove_at_least`");
     }

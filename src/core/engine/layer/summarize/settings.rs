@@ -110,7 +110,7 @@ pub struct Summarize {
     /// Prompt of a model that summarises: the name of a built-in prompt, or a table with instructions of your own.
     pub prompt: Instructions,
     /// Number of further attempts after a failure; for an overflow layer, maximum runs per request.
-    #[schemars(extend("x-unit" = "attempts"))]
+    #[schemars(range(max = 100), extend("x-unit" = "attempts"))]
     pub max_retries: usize,
     /// Share of its messages, the oldest first, that the input loses before each retry: 0.2 is a fifth.
     #[schemars(extend("x-unit" = "share"))]
