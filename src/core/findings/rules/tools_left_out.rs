@@ -4,7 +4,7 @@
 //! of all results in the session. Why it hurts: the layer seems to work, and most of the context is
 //! never touched. Lists of tools are written for the built-in tools of one harness; the tools of servers
 //! (`mcp__database__query`) have other names, and so have those of another harness. What to change: add the tools of
-//! the message to `tools`, all of a server by a pattern (`mcp__*`), or give no list.
+//! the message to `tools`, or give no list. A pattern such as `mcp__*` names all tools of servers.
 //!
 //! The rule leaves out sessions with fewer than 10,000 tokens of results. Tools that a layer spares by name
 //! (`preserve_tools`) were meant, so a layer with that list only is never reported. There is one finding for each layer. Evidence: openclaude PR #348 (results of servers were never cleared: a fixed list).
