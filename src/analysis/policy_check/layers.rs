@@ -63,26 +63,11 @@ pub fn above_any_window(policy: &Policy, window: Option<u64>) -> Vec<Remark> {
 /// Returns the layers that never acted on the sessions, with the reason.
 pub fn idle(policy: &Policy, seen: &[LayerUse], tools: &BTreeMap<String, usize>) -> Vec<Remark> {
     let acted = |layer: &Layer| policy.layers.iter().zip(seen).any(|(other, seen)| other.id == layer.id && seen.edited);
-    let clears_old = |layer: &Layer| layer.spec.traits().selects_by_age;
     let remark = |(index, layer): (usize, &Layer)| {
         let seen = seen.get(index).filter(|seen| seen.acted == 0)?;
         let earlier: Vec<&Layer> =
             enabled(policy).take_while(|(at, _)| *at < index).map(|(_, other)| other).filter(|other| acted(other)).collect();
-        let runs = seen.due > 0 && seen.failure.is_none() && (seen.threshold.is_none() || seen.over > 0);
-        if runs && !may_edit_any(layer, tools) {
-            let message = "never acts on these sessions: they use none of its tools".to_owned();
-            return Some(Remark::new(Level::Warning, NEVER_ACTS, &layer.id, message));
-        }
-        match earlier.iter().find(|other| runs && clears_old(other) && clears_old(layer)) {
-            Some(clearer) => {
-                let message = format!(
-                    "never acts on these sessions: `{}` clears old results before it, and a result that is cleared stays as it is",
-                    clearer.id
-                );
-                Some(Remark::new(Level::Warning, NEVER_ACTS, &layer.id, message))
-            }
-            None => reason(layer, seen, &earlier, tools),
-        }
+        reason(layer, seen, &earlier, tools)
     };
     enabled(policy).filter_map(remark).collect()
 }
@@ -130,6 +115,15 @@ fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&Layer], tools: &BTreeMap<S
     if let Some(why) = &seen.failure {
         let message = format!("fails each of {} times: {why}", seen.failed);
         return Some(Remark::new(Level::Warning, ALWAYS_FAILS, &layer.id, message));
+    }
+    let runs = seen.due > 0 && (seen.threshold.is_none() || seen.over > 0);
+    if runs && !may_edit_any(layer, tools) {
+        return never(Level::Warning, "they use none of its tools".to_owned());
+    }
+    let clears_old = |layer: &Layer| layer.spec.traits().selects_by_age;
+    if let Some(clearer) = earlier.iter().find(|other| runs && clears_old(other) && clears_old(layer)) {
+        let why = format!("`{}` clears old results before it, and a result that is cleared stays as it is", clearer.id);
+        return never(Level::Warning, why);
     }
     if let Some(why) = seen.skipped {
         return never(Level::Warning, format!("its `when` cannot be evaluated: {why}"));
