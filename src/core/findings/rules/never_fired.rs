@@ -1,12 +1,13 @@
 //! `never_fired`: the moment of a layer never came, or a large conversation never reached its threshold.
 //!
-//! What it means: the `when` of the layer never came, or its threshold was not reached at any call. It is a warning if requests were over the window
-//! nevertheless, or if the threshold is beyond the window, so that nothing can ever reach it. It is a note if the
-//! conversation had fifty calls or more, a request of at least 50,000 tokens, and no request with half of the
-//! threshold. Agents work for hours in one turn: a layer that waits for its end does not see them. Why it hurts: each call sends everything before it, so the sent tokens grow with the square of the calls;
-//! and a threshold that is never tested may be wrong when it is needed. What to change: `threshold`, and the `meter`
-//! that measures it; a share of the window ("0.5 * window") is a different number for each model; or a `when` that
-//! comes within a turn (`always`, `after-response`).
+//! What it means: the `when` of the layer never came, or its threshold was not reached at any call. It is a warning if
+//! requests were over the window nevertheless, or if the threshold is beyond the window, so that nothing can ever reach
+//! it. It is a note if the conversation had fifty calls or more, a request of at least 50,000 tokens, and no request
+//! with half of the threshold. Agents work for hours in one turn: a layer that waits for its end does not see them. Why
+//! it hurts: each call sends everything before it, so the sent tokens grow with the square of the calls; and a
+//! threshold that is never tested may be wrong when it is needed. What to change: `threshold`, and the `meter` that
+//! measures it; a share of the window ("0.5 * window") is a different number for each model; or a `when` that comes
+//! within a turn (`always`, `after-response`).
 //!
 //! The rule is silent for a layer that acted or tried to, and in a conversation that other layers had summarised,
 //! dropped or cleared before, because the layer was not needed then. The record does not show which threshold its

@@ -1,13 +1,14 @@
 //! `tools_left_out`: a list of tools leaves out most of what the tools returned.
 //!
 //! What it means: a layer edits the results of some tools only (`tools`), and these have less than half of the tokens
-//! of all results in the session. Why it hurts: the layer seems to work, and most of the context is
-//! never touched. Lists of tools are written for the built-in tools of one harness; the tools of servers
-//! (`mcp__database__query`) have other names, and so have those of another harness. What to change: add the tools of
-//! the message to `tools`, or give no list. A pattern such as `mcp__*` names all tools of servers.
+//! of all results in the session. Why it hurts: the layer seems to work, and most of the context is never touched.
+//! Lists of tools are written for the built-in tools of one harness; the tools of servers (`mcp__database__query`) have
+//! other names, and so have those of another harness. What to change: add the tools of the message to `tools`, or give
+//! no list. A pattern such as `mcp__*` names all tools of servers.
 //!
 //! The rule leaves out sessions with fewer than 10,000 tokens of results. Tools that a layer spares by name
-//! (`preserve_tools`) were meant, so a layer with that list only is never reported. There is one finding for each layer. Evidence: openclaude PR #348 (results of servers were never cleared: a fixed list).
+//! (`preserve_tools`) were meant, so a layer with that list only is never reported. There is one finding for each
+//! layer. Evidence: openclaude PR #348 (results of servers were never cleared: a fixed list).
 //!
 //! Precision: the share is a sum over the recorded results; whether the list was meant so, the rule cannot know.
 
