@@ -49,10 +49,7 @@ pub struct Choice {
 /// Returns the own settings of a kind of layer. Those of which only the default is allowed are left out, and so are old names.
 pub fn own_settings(kind: &LayerKind) -> Vec<SettingDescription> {
     let is_own = |name: &str, setting: &Value| {
-        // A share has its largest value by default, and may be less.
-        let is_zero = |most: &Value| *most == setting["default"] && most.as_f64() == Some(0.0);
-        let is_fixed = setting.get("const").is_some() || setting.get("maximum").is_some_and(is_zero);
-        !COMMON_SETTINGS.contains(&name) && !is_fixed && setting.get("deprecated").is_none()
+        !COMMON_SETTINGS.contains(&name) && setting.get("const").is_none() && setting.get("deprecated").is_none()
     };
     settings(kind, is_own)
 }
@@ -157,9 +154,10 @@ mod tests {
     #[test]
     fn every_setting_with_tools_says_so() {
         for setting in LAYERS.iter().flat_map(own_settings) {
-            // A switch names none, such as `same_tools`.
-            let may_name = setting.kind != "true/false";
-            assert_eq!(setting.names_tools, may_name && setting.name.contains("tool"), "{}", setting.name);
+            // A switch names none, such as `same_tools`, and neither does a number; the inputs are those of tools.
+            let may_name = !["true/false", "number"].contains(&setting.kind);
+            let says_so = setting.name.contains("tool") || setting.name == "inputs";
+            assert_eq!(setting.names_tools, may_name && says_so, "{}", setting.name);
         }
     }
 
@@ -170,12 +168,12 @@ mod tests {
         assert_eq!((kept.kind, kept.default.as_deref(), kept.unit.as_deref()), ("number", Some("3"), Some("results")));
         assert!(clear.iter().all(|setting| setting.name != "keep_recent"), "old names are not listed");
         let persist = of("persist");
-        assert!(persist.iter().all(|setting| setting.name != "keep_recent_results"), "only 0 is allowed");
+        assert!(persist.iter().all(|setting| setting.name != "empty_too"), "only false is allowed");
         let grouping = persist.iter().find(|setting| setting.name == "of").expect("a setting");
         let values: Vec<_> = grouping.choices.iter().map(|choice| choice.value.as_str()).collect();
         assert_eq!(
             (grouping.kind, &values[..], grouping.default.as_deref()),
-            ("choice", &["\"batch\"", "\"result\""][..], Some("\"batch\""))
+            ("choice", &["\"batch\"", "\"context\"", "\"result\""][..], Some("\"batch\""))
         );
         let limit = persist.iter().find(|setting| setting.name == "max_bytes").expect("a setting");
         assert_eq!((limit.kind, limit.default.as_deref()), ("size", Some("200_000")));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ABOVE_WINDOW, ALWAYS_FAILS, COUNTS_OTHERS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
-use crate::engine::layer::{Layer, When};
+use crate::engine::layer::{Layer, Remains, ResultFilter, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::Limits;
 use crate::findings::Level;
@@ -30,11 +30,12 @@ pub fn repeated(policy: &Policy) -> Vec<Remark> {
 pub fn counts_others(policy: &Policy) -> Vec<Remark> {
     let remark = |(_, layer): (usize, &Layer)| {
         let traits = layer.spec.traits();
-        let filter = traits.filter.filter(|filter| traits.selects_by_age && !filter.tools.is_empty())?;
+        let filter = traits.filter.filter(|filter| filter.keep_recent_per_tool.is_none() && !filter.tools.is_empty())?;
         let (newest, tools) = (filter.keep_recent_results, &filter.tools);
         let tools = tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "`keep_recent_results = {newest}` counts the results of all tools, so that fewer than {newest} of {tools} may stay, or none"
+            "`keep_recent_results = {newest}` counts the results of all tools, so that fewer than {newest} of {tools} may stay, or none; \
+             `keep_recent_per_tool` counts those of each"
         );
         (newest > 0).then(|| Remark::new(Level::Note, COUNTS_OTHERS, &layer.id, message))
     };
@@ -120,7 +121,11 @@ fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&Layer], tools: &BTreeMap<S
     if runs && !may_edit_any(layer, tools) {
         return never(Level::Warning, "they use none of its tools".to_owned());
     }
-    let clears_old = |layer: &Layer| layer.spec.traits().selects_by_age;
+    let clears_old = |layer: &Layer| {
+        let traits = layer.spec.traits();
+        let clears = matches!(traits.remains, Some(Remains::Nothing | Remains::File));
+        clears && traits.filter.is_some_and(ResultFilter::counts_newest)
+    };
     if let Some(clearer) = earlier.iter().find(|other| runs && clears_old(other) && clears_old(layer)) {
         let why = format!("`{}` clears old results before it, and a result that is cleared stays as it is", clearer.id);
         return never(Level::Warning, why);

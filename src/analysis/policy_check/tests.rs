@@ -183,7 +183,7 @@ fn a_layer_that_does_nothing_has_its_own_reason() {
 #[test]
 fn newest_results_of_all_tools_are_counted_and_said() {
     let note = "note counts-others clear 7: `keep_recent_results = 3` counts the results of all tools, so that fewer than 3 of `Read` \
-                may stay, or none";
+                may stay, or none; `keep_recent_per_tool` counts those of each";
     assert_eq!(remarks(&clear("tools = [\"Read\"]\nkeep_recent_results = 3"), None, None), [note]);
     assert!(remarks(&clear("tools = [\"Read\"]\nkeep_recent_results = 0"), None, None).is_empty());
     assert!(remarks(&clear("keep_recent_results = 3"), None, None).is_empty());

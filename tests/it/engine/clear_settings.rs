@@ -1,13 +1,14 @@
 //! What the settings of `clear` say about the layer, and which do not go together.
 
 use recompact::engine::layer::clear::Clear;
-use recompact::engine::layer::{Action, Remains, Stability};
+use recompact::engine::layer::{Action, Remains, ResultFilter, Stability};
 
 /// Each kind of clearing: what remains of a result, whether parts of it remain, and whether a request's copy can be extended.
 #[test]
 fn traits_follow_from_the_settings() {
     let plain = Clear::default();
-    let by_size = Clear { keep_recent_tokens: Some(80.into()), ..Clear::default() };
+    let by_size =
+        Clear { filter: ResultFilter { keep_recent_tokens: Some(80.into()), ..Clear::default().filter }, ..Clear::default() };
     let in_batches = Clear { clear_at_least: 1.into(), ..Clear::default() };
     let both = Clear { clear_at_least: 1.into(), ..by_size.clone() };
     let saved = Clear { save_to: Some("out/{id}".into()), placeholder: "{path}".to_owned(), ..Clear::default() };

@@ -60,12 +60,19 @@ impl WrongSetting {
     /// # Errors
     ///
     /// Fails with the second that is given.
-    pub fn unless_one_says_what_stays(settings: [(&'static str, bool); 3]) -> Result<(), Self> {
+    pub fn unless_one_says_what_stays(settings: impl IntoIterator<Item = (&'static str, bool)>) -> Result<(), Self> {
+        Self::unless_one_is_given("both say what stays", settings)
+    }
+
+    /// Refuses a second setting of those that exclude each other; `both` says what they do. Each setting says whether it is given.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the second that is given.
+    pub fn unless_one_is_given(both: &str, settings: impl IntoIterator<Item = (&'static str, bool)>) -> Result<(), Self> {
         let mut given = settings.into_iter().filter_map(|(name, is_given)| is_given.then_some(name));
         match (given.next(), given.next()) {
-            (Some(one), Some(other)) => {
-                Err(Self::new(other, format!("`{one}` and `{other}` both say what stays: give one of them")))
-            }
+            (Some(one), Some(other)) => Err(Self::new(other, format!("`{one}` and `{other}` {both}: give one of them"))),
             _ => Ok(()),
         }
     }
@@ -93,8 +100,6 @@ pub struct LayerTraits<'a> {
     pub repeats_record: bool,
     /// The rules that select tool results, if it has them.
     pub filter: Option<&'a ResultFilter>,
-    /// Its filter may select results by age (`keep_recent_results`, `protect_unseen`).
-    pub selects_by_age: bool,
     /// Whether it waits until enough can go at once; `None` if it has no setting for that.
     pub waits: Option<bool>,
     /// How it asks for summaries, if it does.
@@ -173,7 +178,6 @@ impl LayerTraits<'_> {
         restores: false,
         repeats_record: false,
         filter: None,
-        selects_by_age: false,
         waits: None,
         summarizer: None,
         archive_path: None,
@@ -199,10 +203,7 @@ mod tests {
     /// What sets each kind apart from a plain layer, with its default settings. Read all rows when a trait is new: a kind that
     /// forgets the trait does not have it in its row.
     const APART: [(&str, &str); 12] = [
-        (
-            "clear",
-            "remains=Some(Nothing) rewrites_in_place stability=Stable writes_markers filter selects_by_age waits=Some(false)",
-        ),
+        ("clear", "remains=Some(Nothing) rewrites_in_place stability=Stable writes_markers filter waits=Some(false)"),
         ("persist", "remains=Some(File) keeps_parts writes_markers filter"),
         ("truncate", "remains=Some(Part) rewrites_in_place keeps_parts stability=Stable writes_markers filter"),
         ("dedupe", "remains=Some(Copy(Text)) rewrites_in_place writes_markers filter"),
@@ -217,7 +218,7 @@ mod tests {
     ];
 
     /// Returns every trait as text, with its name.
-    fn texts(traits: &LayerTraits) -> [(&'static str, String); 15] {
+    fn texts(traits: &LayerTraits) -> [(&'static str, String); 14] {
         // Without `..`, so that a new trait does not compile until it is here.
         let LayerTraits {
             timing,
@@ -230,7 +231,6 @@ mod tests {
             restores,
             repeats_record,
             filter,
-            selects_by_age,
             waits,
             summarizer,
             archive_path,
@@ -247,7 +247,6 @@ mod tests {
             ("restores", restores.to_string()),
             ("repeats_record", repeats_record.to_string()),
             ("filter", filter.is_some().to_string()),
-            ("selects_by_age", selects_by_age.to_string()),
             ("waits", format!("{waits:?}")),
             ("summarizer", summarizer.is_some().to_string()),
             ("archive_path", archive_path.is_some().to_string()),

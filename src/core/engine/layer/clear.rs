@@ -10,6 +10,9 @@
 //! enough is old, each further result is cleared as soon as it is old. With `scope = "server"` the provider clears inside its
 //! cache, and nothing is written again.
 //!
+//! `down_to` clears the oldest results until the context has a size: with `threshold = "60%"` and `down_to = "30%"` nothing is cleared
+//! before 60 % of the window, and then only as much as is over 30 %.
+//!
 //! SWE-agent's `polling` is `stride`: with `stride = 5` the boundary moves at every fifth result, and up to four more results stay.
 //!
 //! Where results are saved in files (`save_to`), the model can read them again, as with `persist`.
@@ -29,21 +32,18 @@
 //! ```
 
 mod edits;
-mod recent;
+
+use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::result_filter::{Candidate, results_from};
-use super::tail::turns_start;
-use super::{
-    Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability, TurnCount,
-    WrongSetting, turn_count,
-};
-use crate::engine::context::{Context, Edit};
+use super::result_filter::{Candidate, result_at, results_from};
+use super::target::{Target, freed_by};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, Stability, WrongSetting};
+use crate::engine::context::Context;
 use crate::engine::size::Size;
 use crate::util::template::has_placeholder;
-use recent::RecentSize;
 
 /// Settings of `clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,14 +51,6 @@ use recent::RecentSize;
 pub struct Clear {
     #[serde(flatten)]
     pub filter: ResultFilter,
-    /// Instead of a number of newest results: keep the newest ones that together have at most this size by the policy's `meter`. Those
-    /// that other settings keep do not count, nor those that are cleared already.
-    #[schemars(extend("x-unit" = "tokens"))]
-    pub keep_recent_tokens: Option<Size>,
-    /// Number of newest turns whose results stay and do not count; `true` is 1.
-    #[serde(deserialize_with = "turn_count")]
-    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
-    pub protect_turns: usize,
     /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines. With `save_to`, also
     /// `{path}`, `{head}` and `{tail}`.
     pub placeholder: String,
@@ -72,11 +64,14 @@ pub struct Clear {
     pub only_if_shorter: bool,
     /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
     pub saved_line: String,
-    /// Text that replaces a persisted result; empty: `placeholder`.
+    /// Text that replaces a persisted result; empty: `placeholder`, or with `save_to`, it stays.
     pub placeholder_saved: String,
     /// Minimum tokens, by the report's counter, that must go at once; 0: clear at once, however few.
     #[schemars(extend("x-unit" = "tokens"))]
     pub clear_at_least: Size,
+    /// Size of the context, by the policy's `meter`: the oldest results are cleared until it is reached. Without it all old results are.
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub down_to: Option<Size>,
     /// Clear only when the number of results + 1 is a multiple of this; 1: at every result.
     #[schemars(range(min = 1), extend("x-unit" = "results"))]
     pub stride: usize,
@@ -84,16 +79,14 @@ pub struct Clear {
     pub clear_inputs: bool,
 }
 
-/// Which results are decided, and which wait until enough can be cleared at once.
-#[derive(Debug, Clone, Copy, Default)]
+/// Which results are decided, and which wait until they may be cleared.
+#[derive(Debug, Clone, Default)]
 pub struct ClearState {
-    cursor: ScanCursor,
-    /// The results that stay because of their size.
-    recent: RecentSize,
-    /// Number of results before the cursor, if there is a stride.
+    newest: Newest,
+    /// Number of decided results, if there is a stride.
     decided: usize,
-    /// The results from this position up to the cursor wait.
-    waiting_since: BlockPosition,
+    /// The old results that wait, oldest first.
+    waiting: VecDeque<BlockPosition>,
     /// Size that clearing them frees, in the counter's unit; negative if the placeholders are longer than the results.
     waiting_size: i64,
 }
@@ -102,8 +95,6 @@ impl Default for Clear {
     fn default() -> Self {
         Self {
             filter: ResultFilter { keep_recent_results: 3, ..ResultFilter::default() },
-            keep_recent_tokens: None,
-            protect_turns: 0,
             placeholder: "[Old tool result content cleared]".to_owned(),
             save_to: None,
             preview_chars: 0,
@@ -111,6 +102,7 @@ impl Default for Clear {
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
             clear_at_least: 0.into(),
+            down_to: None,
             stride: 1,
             clear_inputs: false,
         }
@@ -125,15 +117,13 @@ impl Action for Clear {
             remains: Some(if self.save_to.is_some() { Remains::File } else { Remains::Nothing }),
             rewrites_in_place: self.save_to.is_none(),
             keeps_parts: self.preview_chars > 0,
-            stability: match self.keep_recent_tokens {
-                _ if self.in_batches() || self.save_to.is_some() => Stability::Unstable,
-                Some(_) => Stability::Alone,
-                None => Stability::Stable,
+            stability: match self.in_batches() || self.down_to.is_some() || self.save_to.is_some() {
+                true => Stability::Unstable,
+                false => self.filter.stability(),
             },
             writes_markers: true,
             filter: Some(&self.filter),
-            selects_by_age: true,
-            waits: Some(self.in_batches() || self.stride != 1),
+            waits: Some(self.in_batches() || self.down_to.is_some() || self.stride != 1),
             ..LayerTraits::PLAIN
         }
     }
@@ -146,18 +136,18 @@ impl Action for Clear {
         if self.preview_chars > 0 && self.save_to.is_none() {
             return Err(WrongSetting::new("preview_chars", "`preview_chars` needs `save_to`"));
         }
-        match self.stride {
-            0 => Err(WrongSetting::new("stride", "`stride` must be at least 1")),
-            2.. if self.in_batches() => {
-                Err(WrongSetting::new("stride", "`stride` and `clear_at_least` both say when to clear: give one of them"))
-            }
-            _ => Ok(()),
+        if self.stride == 0 {
+            return Err(WrongSetting::new("stride", "`stride` must be at least 1"));
         }
+        let waits = [("clear_at_least", self.in_batches()), ("stride", self.stride > 1), ("down_to", self.down_to.is_some())];
+        WrongSetting::unless_one_is_given("both say when to clear", waits)
     }
 
     fn propose(&self, input: &LayerInput, state: &mut ClearState) -> Proposal {
         let candidates = if self.in_batches() {
             self.take_batch(input, state)
+        } else if let Some(target) = &self.down_to {
+            self.take_down_to(input, state, target.resolve(input.limits))
         } else if self.stride > 1 {
             self.take_by_stride(input, state)
         } else {
@@ -168,7 +158,7 @@ impl Action for Clear {
     }
 
     fn settle(&self, context: &Context, state: &mut ClearState) {
-        state.recent.settle(context);
+        state.newest.settle(context);
     }
 }
 
@@ -180,29 +170,43 @@ impl Clear {
 
     /// Returns the results that are old. Of those, this many of the newest stay, too.
     fn take_old<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState, more: usize) -> Vec<Candidate<'a>> {
-        let context = input.context;
-        let turns = turns_start(context, self.protect_turns);
-        if let Some(tokens) = &self.keep_recent_tokens {
-            return self.take_old_by_size(input, state, turns, tokens.resolve(input.limits), more);
-        }
-        self.filter.results_before_newest(context, &mut state.cursor, |results| {
-            let unprotected = results.partition_point(|candidate| candidate.position.message < turns);
-            results.len() - unprotected + self.filter.keep_recent_results + more
-        })
+        self.filter.take_old(input, &mut state.newest, more, |candidate| self.is_cleared(input.context, candidate))
     }
 
     /// Returns the results that are old: those that are over a multiple of the stride stay, too.
     fn take_by_stride<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState) -> Vec<Candidate<'a>> {
         let context = input.context;
-        let start = state.cursor.start(context);
+        let start = state.newest.decided(context);
         if start == BlockPosition::default() {
             state.decided = 0;
         }
         let undecided: Vec<_> = results_from(context, start).collect();
         let over = (state.decided + undecided.len() + 1) % self.stride;
         let old = self.take_old(input, state, over);
-        state.decided += undecided.partition_point(|candidate| candidate.position < state.cursor.start(context));
+        state.decided += undecided.partition_point(|candidate| candidate.position < state.newest.decided(context));
         old
+    }
+
+    /// Adds the results that have become old to those that wait; all of them are new if messages moved.
+    fn await_old(&self, input: &LayerInput, state: &mut ClearState) {
+        let context = input.context;
+        if state.newest.decided(context) == BlockPosition::default() {
+            (state.waiting, state.waiting_size) = Default::default();
+        }
+        let new_results = self.take_old(input, state, 0);
+        if self.in_batches() {
+            state.waiting_size += self.freed_size(input, &new_results);
+        }
+        state.waiting.extend(new_results.iter().map(|candidate| candidate.position));
+        // Results become old in this order, unless those of each tool are counted.
+        if self.filter.keep_recent_per_tool.is_some() {
+            state.waiting.make_contiguous().sort_unstable();
+        }
+    }
+
+    /// Returns a waiting result if it may still be edited: another layer may have changed it in the meantime.
+    fn waiting<'a>(&self, input: &LayerInput<'a>, position: BlockPosition) -> Option<Candidate<'a>> {
+        result_at(input.context, position).filter(|candidate| self.filter.may_edit(input.context, candidate))
     }
 
     /// Returns all waiting results if clearing them frees enough; otherwise returns none, and they continue to wait.
@@ -210,24 +214,31 @@ impl Clear {
     /// A run adds the size of the new results to the known size of the others, so that waiting costs no time. Another layer may
     /// have shrunk results in the meantime, so all of them are checked again before they are cleared.
     fn take_batch<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState) -> Vec<Candidate<'a>> {
-        let context = input.context;
-        if state.cursor.start(context) == BlockPosition::default() {
-            *state = ClearState { recent: state.recent, ..ClearState::default() };
-        }
-        let new_results = self.take_old(input, state, 0);
-        state.waiting_size += self.freed_size(input, &new_results);
+        self.await_old(input, state);
         if !self.is_enough(input, state.waiting_size) {
             return Vec::new();
         }
-        let end = state.cursor.start(context);
-        let is_waiting = |candidate: &Candidate| candidate.position < end && self.filter.may_edit(context, candidate);
-        let all: Vec<_> = results_from(context, state.waiting_since).filter(is_waiting).collect();
+        let all: Vec<_> = state.waiting.iter().filter_map(|position| self.waiting(input, *position)).collect();
         state.waiting_size = self.freed_size(input, &all);
         if !self.is_enough(input, state.waiting_size) {
             return Vec::new();
         }
-        (state.waiting_since, state.waiting_size) = (end, 0);
+        (state.waiting, state.waiting_size) = Default::default();
         all
+    }
+
+    /// Returns the oldest waiting results whose clearing brings the context down to a size; the others continue to wait.
+    fn take_down_to<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState, target: u64) -> Vec<Candidate<'a>> {
+        self.await_old(input, state);
+        let (mut taken, mut target) = (Vec::new(), Target::new(input, target));
+        while !target.is_reached(input)
+            && let Some(position) = state.waiting.pop_front()
+        {
+            let Some(candidate) = self.waiting(input, position) else { continue };
+            target.count(input, &self.edits(input.context, std::slice::from_ref(&candidate)));
+            taken.push(candidate);
+        }
+        taken
     }
 
     fn is_enough(&self, input: &LayerInput, freed_size: i64) -> bool {
@@ -238,14 +249,6 @@ impl Clear {
 
     /// Returns the size that clearing these results frees, in the counter's unit.
     fn freed_size(&self, input: &LayerInput, candidates: &[Candidate]) -> i64 {
-        let (context, unit) = (input.context, input.counter.unit);
-        let freed_by_edit = |edit: Edit| {
-            let Edit::Rewrite { message, block, field, value } = edit else { return 0 };
-            let message = &context.messages()[message];
-            let id = message.blocks[block];
-            let after = context.rewritten_size(&context.rewritten(id, field, value, message.is_string_content), unit);
-            context.block_size(id, unit).cast_signed() - after.cast_signed()
-        };
-        self.edits(context, candidates).into_iter().map(freed_by_edit).sum()
+        freed_by(input.context, &self.edits(input.context, candidates), input.counter.unit)
     }
 }

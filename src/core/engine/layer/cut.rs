@@ -162,10 +162,16 @@ fn start_of_batch(context: &Context, mut at: usize) -> usize {
 /// Returns the position of the newest typed message up to a position; 0 if there is none. A position behind the last message stays.
 fn start_of_turn(context: &Context, mut at: usize) -> usize {
     let is_inside = |at: usize| at > 0 && context.messages().get(at).is_some_and(|message| !message.typed);
-    while is_inside(at) || splits_batch(context, at) {
-        at -= 1;
+    loop {
+        if is_inside(at) {
+            let older = context.typed().partition_point(|typed| *typed < at);
+            at = older.checked_sub(1).map_or(0, |newest| context.typed()[newest]);
+        } else if splits_batch(context, at) {
+            at -= 1;
+        } else {
+            return at;
+        }
     }
-    at
 }
 
 /// Returns whether a cut at this position separates a batch from its begin.

@@ -76,6 +76,8 @@ pub enum RemovedParts {
     All,
     /// Tool calls and their results: the texts beside them stay, and so do both halves of a pair of which one is not in the span.
     Tools,
+    /// Thinking: all else stays.
+    Thinking,
 }
 
 /// Which messages stay.
@@ -167,6 +169,7 @@ impl Drop {
         let counts_from_the_end = self.keep_first == 0 && self.protect_turns == 0 && self.cut == CutRule::Anywhere;
         match self.parts {
             _ if self.forgets() => Stability::Stable,
+            RemovedParts::Thinking => Stability::Unstable,
             RemovedParts::Tools if !counts_from_the_end => Stability::Unstable,
             RemovedParts::All | RemovedParts::Tools => Stability::Alone,
         }
@@ -198,6 +201,7 @@ impl Drop {
         match self.parts {
             RemovedParts::All => self.remove_span(input, span, (counted - self.max_messages, gap)),
             RemovedParts::Tools => pruned.prune(context, span),
+            RemovedParts::Thinking => remove_thinking(context, span),
         }
     }
 
@@ -226,6 +230,16 @@ impl Drop {
         edits.extend(before);
         edits
     }
+}
+
+/// Returns the edits that remove the thinking of a span, from back to front.
+fn remove_thinking(context: &Context, span: Range<usize>) -> Vec<Edit> {
+    let messages = context.with_thinking().iter().rev().copied().filter(|message| span.contains(message));
+    let without_thinking = |message: usize| {
+        let blocks = context.messages()[message].blocks.iter().copied();
+        Edit::Retain { message, keep: blocks.filter(|id| context.block(*id).kind != BlockKind::Thinking).collect() }
+    };
+    messages.map(without_thinking).collect()
 }
 
 /// Returns the edits that remove the remaining halves of split pairs: from the message before the span `head..tail`, and from

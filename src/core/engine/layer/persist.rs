@@ -15,7 +15,7 @@
 //! marker = "<persisted-output>\nFull output: {path}\nPreview:\n{head}\n</persisted-output>"
 //! ```
 //!
-//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`), and save them in files, too (`save_to`).
+//! With `of = "result"` and `keep_recent_results = 5`, results go to disk when five newer ones are there.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -23,12 +23,16 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::result_filter::{Candidate, results_from};
 use super::saved_result::SavedResult;
+use super::target::Target;
 use super::tool_name::value_for;
-use super::{Action, BlockPosition, LayerInput, LayerTraits, ListContent, Proposal, Remains, ResultFilter, ScanCursor};
+use super::{
+    Action, BlockPosition, LayerInput, LayerTraits, ListContent, Newest, Proposal, Remains, ResultFilter, ScanCursor,
+    WrongSetting,
+};
 use crate::engine::context::Context;
 use crate::engine::size::Size;
 use crate::tokens::meter::{SizeUnit, python};
@@ -46,6 +50,9 @@ pub struct Persist {
     /// Maximum size of a batch or a result, as `of` says. Results above it are moved to disk.
     #[schemars(extend("x-unit" = "by count"))]
     pub max_bytes: Size,
+    /// Size of the context, by the policy's `meter`, at which no more results are moved (only with `of = "context"`, which needs it).
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub down_to: Option<Size>,
     /// Unit of `max_bytes` and `tool_limits`.
     pub count: CountUnit,
     /// Lower limits for the results of some tools, by tool name (only with `of = "result"`).
@@ -69,7 +76,10 @@ pub enum Grouping {
     /// All results of the last message together, usually those of one response; the largest are persisted first, until the rest is
     /// within the limit.
     Batch,
-    /// Each new result alone.
+    /// All results of the context, the largest first, until the context has the size `down_to`; `max_bytes` does not count, and no
+    /// result becomes longer.
+    Context,
+    /// Each result alone, when it is new, or when it is older than the newest that stay (`keep_recent_results`).
     Result,
 }
 
@@ -89,6 +99,7 @@ impl Default for Persist {
             filter: ResultFilter::default(),
             of: Grouping::Batch,
             max_bytes: 200_000.into(),
+            down_to: None,
             count: CountUnit::Bytes,
             tool_limits: BTreeMap::new(),
             preview_chars: 2_000,
@@ -100,7 +111,7 @@ impl Default for Persist {
 }
 
 impl Action for Persist {
-    type State = ScanCursor;
+    type State = PersistState;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
@@ -112,29 +123,70 @@ impl Action for Persist {
         }
     }
 
-    fn propose(&self, input: &LayerInput, cursor: &mut ScanCursor) -> Proposal {
+    fn restrict_schema(schema: &mut Value) {
+        schema["properties"]["empty_too"]["const"] = false.into();
+        schema["if"] = json!({ "properties": { "of": { "const": "context" } }, "required": ["of"] });
+        schema["then"] = json!({ "required": ["down_to"] });
+        schema["else"] = json!({ "properties": { "down_to": false } });
+    }
+
+    fn propose(&self, input: &LayerInput, state: &mut PersistState) -> Proposal {
         let mut proposal = Proposal::default();
         match self.of {
             Grouping::Batch => self.limit_batch(input, &mut proposal),
+            Grouping::Context => self.limit_context(input, &mut proposal),
+            Grouping::Result if self.filter.keeps_newest() => {
+                let old = self.filter.take_old(input, &mut state.newest, 0, |_| false);
+                self.limit_each(input, old, &mut proposal);
+            }
             Grouping::Result => {
                 // A result that is small enough now is not looked at again when the next result of its batch enters.
                 let first_new = BlockPosition { message: input.first_new, block: 0 };
-                let results = results_from(input.context, cursor.start(input.context).max(first_new));
-                cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
-                for candidate in results {
-                    let limit = value_for(&self.tool_limits, input.context.tool_name(candidate.pair));
-                    let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
-                    if self.content_size(&candidate) > limit {
-                        self.persist(input, &candidate, &mut proposal);
-                    }
-                }
+                let results = results_from(input.context, state.cursor.start(input.context).max(first_new));
+                state.cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
+                self.limit_each(input, results, &mut proposal);
             }
         }
         proposal
     }
+
+    fn check(&self) -> Result<(), WrongSetting> {
+        if self.filter.empty_too {
+            return Err(WrongSetting::new("empty_too", "an empty result is never too long: remove `empty_too`"));
+        }
+        if (self.of == Grouping::Context) != self.down_to.is_some() {
+            return Err(WrongSetting::new("down_to", "`down_to` and `of = \"context\"` need each other"));
+        }
+        if self.of != Grouping::Result && self.filter.keeps_newest() {
+            let why = "the newest results stay only where each result is compared alone: write `of = \"result\"`";
+            return Err(WrongSetting::new("of", why));
+        }
+        Ok(())
+    }
+
+    fn settle(&self, context: &Context, state: &mut PersistState) {
+        state.newest.settle(context);
+    }
+}
+
+/// Which results were compared with the limit.
+#[derive(Debug, Clone, Default)]
+pub struct PersistState {
+    cursor: ScanCursor,
+    newest: Newest,
 }
 
 impl Persist {
+    fn limit_each<'a>(&self, input: &LayerInput, results: impl IntoIterator<Item = Candidate<'a>>, proposal: &mut Proposal) {
+        for candidate in results {
+            let limit = value_for(&self.tool_limits, input.context.tool_name(candidate.pair));
+            let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
+            if self.content_size(&candidate) > limit {
+                self.persist(input, &candidate, proposal);
+            }
+        }
+    }
+
     fn limit_batch(&self, input: &LayerInput, proposal: &mut Proposal) {
         let last = match input.context.messages().last() {
             Some(message) if message.role == Role::User && !message.is_string_content => input.context.len() - 1,
@@ -154,6 +206,32 @@ impl Persist {
             }
             if let Some(marker) = self.persist(input, &candidate, proposal) {
                 total = total - size + self.text_size(&marker);
+            }
+        }
+    }
+
+    /// Moves the largest results of the context to disk, until the context is small enough.
+    fn limit_context(&self, input: &LayerInput, proposal: &mut Proposal) {
+        let Some(target) = &self.down_to else { return };
+        let mut target = Target::new(input, target.resolve(input.limits));
+        if target.is_reached(input) {
+            return;
+        }
+        let results = results_from(input.context, BlockPosition::default());
+        let mut by_size: Vec<_> = results.map(|candidate| (self.content_size(&candidate), candidate)).collect();
+        by_size.sort_by_key(|(size, _)| Reverse(*size));
+        for (size, candidate) in by_size {
+            if target.is_reached(input) {
+                break;
+            }
+            let (edits, files) = (proposal.edits.len(), proposal.files.len());
+            match self.persist(input, &candidate, proposal) {
+                Some(marker) if self.text_size(&marker) >= size => {
+                    proposal.edits.truncate(edits);
+                    proposal.files.truncate(files);
+                }
+                Some(_) => target.count(input, &proposal.edits[edits..]),
+                None => {}
             }
         }
     }

@@ -8,12 +8,13 @@ pub struct Renamed {
     pub new: &'static str,
 }
 
-/// All renamed settings. The old names do not say what is counted.
+/// All renamed settings. The old names do not say what is counted, or say it wrong.
 pub const RENAMED: &[Renamed] = &[
     Renamed { old: "keep_recent", new: "keep_recent_results" },
     Renamed { old: "keep_recent", new: "keep_recent_messages" },
     Renamed { old: "turns", new: "keep_recent_turns" },
     Renamed { old: "protect_turn", new: "protect_turns" },
+    Renamed { old: "max_chars", new: "max_length" },
 ];
 
 impl LayerSpec {

@@ -1,5 +1,4 @@
-//! Selects the tool results that a layer may edit. `clear`, `persist`, `truncate` and `dedupe` share these settings, so that
-//! "keep the last three" means the same in all of them.
+//! Selects the tool results that a layer may edit. `clear`, `persist`, `truncate` and `dedupe` share these settings.
 
 use std::borrow::Cow;
 
@@ -8,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tool_name::is_listed;
+use super::{TurnCount, turn_count};
 use crate::engine::context::{Context, Edit};
+use crate::engine::size::Size;
 use crate::tokens::meter::{SizeUnit, python, python_text};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 
 /// Which tool results a layer may edit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResultFilter {
     /// Number of newest tool results to keep, of all tools: a result that `preserve_tools` keeps is one of them.
@@ -34,8 +35,22 @@ pub struct ResultFilter {
     pub protect_unseen: bool,
     /// Keep results that are marked as errors.
     pub keep_errors: bool,
+    /// Keep what was read of a file that a newer message names, in its text or in the input of a call. It is decided when the result
+    /// has become old.
+    pub keep_named: bool,
     /// How to read content that is a list of parts.
     pub lists: ListContent,
+    /// Instead of a number of newest results of all tools: the number of newest results of each tool to keep.
+    #[schemars(extend("x-unit" = "results"))]
+    pub keep_recent_per_tool: Option<usize>,
+    /// Instead of a number of newest results: keep the newest ones that together have at most this size by the policy's `meter`. Those
+    /// that other settings keep do not count, nor those that are edited already.
+    #[schemars(extend("x-unit" = "tokens"))]
+    pub keep_recent_tokens: Option<Size>,
+    /// Number of newest turns whose results stay and do not count; `true` is 1.
+    #[serde(deserialize_with = "turn_count")]
+    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
+    pub protect_turns: usize,
 }
 
 impl Default for ResultFilter {
@@ -48,7 +63,11 @@ impl Default for ResultFilter {
             preserve_tools: Vec::new(),
             protect_unseen: false,
             keep_errors: false,
+            keep_named: false,
             lists: ListContent::Text,
+            keep_recent_per_tool: None,
+            keep_recent_tokens: None,
+            protect_turns: 0,
         }
     }
 }
@@ -152,32 +171,6 @@ pub struct Candidate<'a> {
 }
 
 impl ResultFilter {
-    /// Returns the results that may be edited and are new behind the cursor, oldest first, but for the newest: `keep` gets the results
-    /// that the model has seen, and says how many of the newest stay. A result that is skipped now is skipped for good, so the cursor
-    /// moves on: each result is checked once, not at every call.
-    pub fn results_before_newest<'a>(
-        &self,
-        context: &'a Context,
-        cursor: &mut ScanCursor,
-        keep: impl FnOnce(&[Candidate]) -> usize,
-    ) -> Vec<Candidate<'a>> {
-        let mut results: Vec<_> = results_from(context, cursor.start(context)).collect();
-        let end = BlockPosition { message: context.len(), block: 0 };
-        let mut first_kept = end;
-        if self.protect_unseen {
-            let answered = context.newest_response();
-            let seen = results.partition_point(|candidate| answered.is_some_and(|last| candidate.position.message <= last));
-            first_kept = results.get(seen).map_or(first_kept, |candidate| candidate.position);
-            results.truncate(seen);
-        }
-        let old = results.len().saturating_sub(keep(&results));
-        first_kept = results.get(old).map_or(first_kept, |candidate| candidate.position);
-        results.truncate(old);
-        cursor.set(first_kept, context);
-        results.retain(|candidate| self.may_edit(context, candidate));
-        results
-    }
-
     /// Returns whether the rules that do not depend on age allow an edit of this result.
     pub fn may_edit(&self, context: &Context, candidate: &Candidate) -> bool {
         let tool = context.tool_name(candidate.pair);
@@ -207,6 +200,13 @@ impl ResultFilter {
     }
 }
 
+/// Returns the tool result at a position; `None` if there is something else.
+pub fn result_at<'a>(context: &'a Context, position: BlockPosition) -> Option<Candidate<'a>> {
+    let id = *context.messages().get(position.message)?.blocks.get(position.block)?;
+    let block = context.block(id);
+    if let BlockKind::ToolResult(pair) = block.kind { Some(Candidate { position, id, pair, block }) } else { None }
+}
+
 /// Yields the tool results in user messages from a position on, in order.
 pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> impl Iterator<Item = Candidate<'a>> {
     results_between(context, from, BlockPosition { message: context.len(), block: 0 })
@@ -216,14 +216,8 @@ pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> impl Itera
 pub fn results_between<'a>(context: &'a Context, from: BlockPosition, end: BlockPosition) -> impl Iterator<Item = Candidate<'a>> {
     let last = (end.message + usize::from(end.block > 0)).min(context.len());
     let messages = context.messages()[..last].iter().enumerate().skip(from.message);
-    let of_message = messages.filter(|(_, message)| message.role == Role::User).flat_map(|(index, message)| {
-        message.blocks.iter().enumerate().map(move |(block, id)| (BlockPosition { message: index, block }, *id))
-    });
-    of_message.filter(move |(position, _)| (from..end).contains(position)).filter_map(|(position, id)| {
-        let block = context.block(id);
-        match block.kind {
-            BlockKind::ToolResult(pair) => Some(Candidate { position, id, pair, block }),
-            _ => None,
-        }
-    })
+    let of_message = messages
+        .filter(|(_, message)| message.role == Role::User)
+        .flat_map(|(index, message)| (0..message.blocks.len()).map(move |block| BlockPosition { message: index, block }));
+    of_message.filter(move |position| (from..end).contains(position)).filter_map(|position| result_at(context, position))
 }

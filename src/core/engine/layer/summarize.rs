@@ -11,6 +11,9 @@
 //! Some summarizers read little: LangChain's reads the newest 4,000 tokens of the span (`input_tokens`), from a typed message on
 //! (`input_start`). Where an agent works long on one message, there is none, and a fixed text (`unread`) replaces the history.
 //!
+//! A summary that is made in the background takes effect later (`apply_at`): the agent need not wait for it, and what comes meanwhile
+//! stays behind it.
+//!
 //! Cline's replaces nothing of the newest turn (`protect_turns`), so that in a long turn nothing more can go once the turns before it
 //! are a summary.
 //!
@@ -31,6 +34,7 @@
 
 mod choices;
 mod replacement;
+mod request;
 mod settings;
 mod span;
 mod users;
@@ -42,11 +46,9 @@ use serde_json::{Value, json};
 pub use settings::Summarize;
 
 use super::cut::KnownRun;
-use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, WrongSetting};
-use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, SummaryError, SummaryRequest};
+use super::{Action, LayerInput, LayerTraits, Proposal, SummarizerUse, WrongSetting};
 use crate::llm::prompt::PROMPTS;
 use crate::tokens::meter::SizeUnit;
-use crate::util::text;
 
 /// What a `summarize` layer remembers between requests.
 #[derive(Debug, Default)]
@@ -55,6 +57,17 @@ pub struct SummarizeState {
     failures: usize,
     /// The last run of tool calls that it did not cut.
     run: KnownRun,
+    /// A summary that has not taken effect yet.
+    ready: Option<ReadySummary>,
+}
+
+/// A summary that was made in the background.
+#[derive(Debug)]
+struct ReadySummary {
+    text: String,
+    span: Range<usize>,
+    /// The moves of the context at that time: if messages moved since, the summary is of no use.
+    moves: u32,
 }
 
 /// Largest `max_retries`: each failed attempt is kept, and a harness would have ended long before. We chose the number.
@@ -77,10 +90,16 @@ impl Action for Summarize {
         }
     }
 
-    fn propose(&self, input: &LayerInput, SummarizeState { failures, run }: &mut SummarizeState) -> Proposal {
-        let span = self.span(input, run);
+    fn propose(&self, input: &LayerInput, state: &mut SummarizeState) -> Proposal {
         let mut proposal = Proposal::default();
-        if span.len() < self.min_span || (self.breaker > 0 && *failures >= self.breaker) {
+        let ready = state.ready.take_if(|ready| ready.moves != input.context.moves() || self.takes_effect(input));
+        if let Some(ReadySummary { text, span, .. }) = ready.filter(|ready| ready.moves == input.context.moves()) {
+            self.put(input, span, Ok(text), state, &mut proposal);
+            return proposal;
+        }
+        let span = self.span(input, &mut state.run);
+        let is_open = self.breaker > 0 && state.failures >= self.breaker;
+        if state.ready.is_some() || span.len() < self.min_span || is_open {
             return proposal;
         }
         let read_span = if self.input_whole { 0..input.context.len() } else { self.read_span(input, span.clone()) };
@@ -88,16 +107,11 @@ impl Action for Summarize {
             Some(text) if read_span.is_empty() => Ok(text.clone()),
             _ => self.request_summary(input, read_span, &mut proposal),
         };
-        match summary.and_then(|summary| self.replace_span(input, span, &summary)) {
-            Ok(edits) => {
-                *failures = 0;
-                proposal.edits.extend(edits);
+        match summary {
+            Ok(text) if !self.takes_effect(input) => {
+                state.ready = Some(ReadySummary { text, span, moves: input.context.moves() });
             }
-            Err(reason) => {
-                *failures += 1;
-                let stops = if *failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
-                proposal.failed = Some(reason + stops);
-            }
+            summary => self.put(input, span, summary, state, &mut proposal),
         }
         proposal
     }
@@ -147,104 +161,36 @@ impl Action for Summarize {
 }
 
 impl Summarize {
+    /// Returns whether a summary takes effect now.
+    fn takes_effect(&self, input: &LayerInput) -> bool {
+        input.overflows || self.apply_at.as_ref().is_none_or(|size| input.estimate > size.resolve(input.limits))
+    }
+
+    /// Puts a summary in place of its span, or says why there is none.
+    fn put(
+        &self,
+        input: &LayerInput,
+        span: Range<usize>,
+        summary: Result<String, String>,
+        state: &mut SummarizeState,
+        proposal: &mut Proposal,
+    ) {
+        match summary.and_then(|summary| self.replace_span(input, span, &summary)) {
+            Ok(edits) => {
+                state.failures = 0;
+                proposal.edits.extend(edits);
+            }
+            Err(reason) => {
+                state.failures += 1;
+                let stops = if state.failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
+                proposal.failed = Some(reason + stops);
+            }
+        }
+    }
+
     /// Returns the form in which the summarizer gets the messages.
     fn input_form(&self) -> SizeUnit {
         let of_limit = if self.input_chars.is_some() { SizeUnit::JsonAscii } else { SizeUnit::Chars };
         self.input_form.unwrap_or(of_limit)
-    }
-
-    /// Asks the summarizer; after a failure, asks again with less input.
-    fn request_summary(&self, input: &LayerInput, read_span: Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
-        // For an overflow layer, each retry is a further run of the layer, not a further attempt of one run.
-        let attempts = if input.overflows { 1 } else { self.max_retries + 1 };
-        let mut from = read_span.start;
-        let mut reason = String::new();
-        for _ in 0..attempts {
-            let window = InputWindow {
-                chars: self.input_chars,
-                side: self.input_side,
-                head: self.input_head_chars,
-                form: self.input_form(),
-            };
-            let request = SummaryRequest {
-                blocks: window.visible_blocks(input.context, input.counter, from..read_span.end),
-                prompt: self.prompt.prompt(),
-                focus: input.focus.filter(|_| self.focus),
-                max_tokens: self.max_tokens,
-                call: input.call,
-                digests: &input.shared.digests,
-                tokens: &|text| input.tokens(text),
-            };
-            let tokens_in = window.tokens(input.context, input.counter, from..read_span.end, &request.blocks);
-            let (answer, paid) = self.ask_summarizer(input, &request, tokens_in);
-            let attempt = Attempt {
-                tokens_in,
-                prompt: input.tokens(&request.prompt.system) + input.tokens(&request.prompt.user),
-                hidden_input: window.hidden(input.context, from..read_span.end),
-                tokens_out: 0,
-                max_tokens: self.max_tokens,
-                failed: true,
-                names: NameCounts::default(),
-                cost: paid,
-            };
-            match answer {
-                Ok((summary, tokens_out)) => {
-                    let names = request.count_names(input.context.conversation(), &input.shared.names, &summary);
-                    proposal.attempts.push(Attempt { tokens_out, failed: false, names, ..attempt });
-                    return Ok(summary);
-                }
-                Err(failure) => {
-                    proposal.attempts.push(attempt);
-                    reason = failure.to_string();
-                    if let SummaryError::Unanswered(_) = failure {
-                        proposal.unanswered.get_or_insert(reason.clone());
-                        break;
-                    }
-                }
-            }
-            let rest = read_span.end - from;
-            from += ((rest as f64 * self.shrink).ceil() as usize).min(rest.saturating_sub(1));
-        }
-        Err(reason)
-    }
-
-    /// Returns the summary with its tokens, and what the answer cost.
-    fn ask_summarizer(
-        &self,
-        input: &LayerInput,
-        request: &SummaryRequest,
-        tokens_in: u64,
-    ) -> (Result<(String, u64), SummaryError>, Option<AnswerCost>) {
-        if tokens_in + self.max_tokens > input.limits.window {
-            let (tokens, window) = (tokens_in + self.max_tokens, input.limits.window);
-            return (Err(SummaryError::TooLong { tokens, window }), None);
-        }
-        let reply = input.summarizer.summarize(request);
-        (self.accept_answer(input, request, reply.text), reply.cost)
-    }
-
-    /// Applies the rules for empty and too long summaries to the answer.
-    fn accept_answer(
-        &self,
-        input: &LayerInput,
-        request: &SummaryRequest,
-        answer: Result<String, SummaryError>,
-    ) -> Result<(String, u64), SummaryError> {
-        let summary = match (answer, &self.empty) {
-            (Ok(summary), _) if !summary.is_empty() => summary,
-            (Ok(_) | Err(SummaryError::Empty), Some(replacement)) => replacement.clone(),
-            (Ok(_) | Err(SummaryError::Empty), None) => return Err(SummaryError::Empty),
-            (Err(SummaryError::OverCap { text, .. }), _) if self.on_cap == OnCap::Clip => text,
-            (Err(failure), _) => return Err(failure),
-        };
-        let tokens = input.tokens(&summary);
-        match self.on_cap {
-            _ if tokens <= self.max_tokens => Ok((summary, tokens)),
-            OnCap::Fail => Err(SummaryError::OverCap { max_tokens: self.max_tokens, text: summary }),
-            OnCap::Clip => {
-                let clipped = text::clip(&summary, self.max_tokens, &request.tokens);
-                Ok((clipped.to_owned(), input.tokens(clipped)))
-            }
-        }
     }
 }

@@ -24,13 +24,23 @@ pub(super) fn groups_start(context: &Context, groups: usize) -> Option<usize> {
 /// Returns the first position, at or behind `from`, from which all messages together with those before `from` have at most this size
 /// by the meter. The newest `least` messages stay, however large they are.
 ///
-/// It looks at the messages in front of that position only: those which its caller removes, so that a replay looks at each once.
+/// It searches from both ends, so that a run costs what goes, or what stays, whichever is less.
 pub(super) fn tokens_start(context: &Context, meter: Meter, max_tokens: u64, from: usize, least: usize) -> usize {
-    let (mut left, mut sum) = (context.len(), context.sum(meter.unit));
-    let mut start = from;
-    while start + least < context.len() && meter.apply(meter.unit.list(left, sum)) > max_tokens {
-        sum -= context.message_size(&context.messages()[start], meter.unit);
-        (left, start) = (left - 1, start + 1);
+    let len = context.len();
+    let end = len.saturating_sub(least);
+    let size_of = |at: usize| context.message_size(&context.messages()[at], meter.unit);
+    let fits = |messages: usize, sum: u64| meter.apply(meter.unit.list(messages, sum)) <= max_tokens;
+    // What is left if the tail begins at `start`, and what there is if it begins at `tail`; both with what is before `from`.
+    let (mut start, mut left) = (from, context.sum(meter.unit));
+    let (mut tail, mut sum) = (len, (0..from.min(len)).map(size_of).sum::<u64>());
+    while start < end && !fits(len - (start - from), left) {
+        sum += size_of(tail - 1);
+        if !fits(from + len - tail + 1, sum) {
+            return tail.min(end);
+        }
+        tail -= 1;
+        left -= size_of(start);
+        start += 1;
     }
     start
 }

@@ -8,7 +8,7 @@
 //! id = "cap"
 //! do = "truncate"
 //! when = "entry"                  # once, when a result is new
-//! max_chars = 10_000
+//! max_length = 10_000
 //! keep_head = 5000
 //! keep_tail = 5000
 //! marker = "<elided_chars>{n} characters elided</elided_chars>"
@@ -22,7 +22,7 @@
 //! id = "trim"
 //! do = "truncate"
 //! protect_turns = 2
-//! max_chars = 500
+//! max_length = 500
 //! keep_head = 200
 //! marker = "[Trimmed: {tool} output — {len} chars → 200 char preview]\n{head}..."
 //! ```
@@ -30,22 +30,24 @@
 //! `parts` may also name text and thinking. Cut thinking breaks the prompt cache as text does, and where a provider signs thinking, it
 //! refuses a request in which that of the newest tool-calling response was changed: protect it (`protect_turns`).
 //!
-//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
+//! Ages with several steps are layers: the newest results are whole, older ones are cut (`keep_recent_results = 5`), and the oldest are
+//! cleared by a `clear` behind it (`keep_recent_results = 30`). Text and thinking have an age by `protect_turns` only.
+
+mod unit;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::result_filter::Candidate;
+use super::result_filter::result_at;
 use super::tail::turns_start;
 use super::{
-    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Stability,
-    TurnCount, WrongSetting, turn_count,
+    Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, ScanCursor,
+    WrongSetting,
 };
-use crate::engine::context::Edit;
-use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{BlockId, BlockKind};
+use crate::engine::context::{Context, Edit};
 use crate::util::template::{fill, has_placeholder};
-use crate::util::text;
+pub use unit::CutUnit;
 
 /// Settings of `truncate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,22 +57,20 @@ pub struct Truncate {
     pub filter: ResultFilter,
     /// Kinds of blocks to cut.
     pub parts: Vec<BlockFilter>,
-    /// Maximum characters of a block: longer blocks are cut.
-    #[schemars(extend("x-unit" = "characters"))]
-    pub max_chars: usize,
-    /// Characters to keep at the beginning.
-    #[schemars(extend("x-unit" = "characters"))]
+    /// Maximum length of a block: longer blocks are cut.
+    #[schemars(extend("x-unit" = "by count"))]
+    pub max_length: usize,
+    /// How much to keep at the beginning.
+    #[schemars(extend("x-unit" = "by count"))]
     pub keep_head: usize,
-    /// Characters to keep at the end.
-    #[schemars(extend("x-unit" = "characters"))]
+    /// How much to keep at the end.
+    #[schemars(extend("x-unit" = "by count"))]
     pub keep_tail: usize,
-    /// Text between head and tail; `{n}` is the number of removed characters, `{len}` of all, `{tool}` the name of the tool. A marker
+    /// Unit of `max_length`, `keep_head` and `keep_tail`.
+    pub count: CutUnit,
+    /// Text between head and tail; `{n}` is the number of removed characters or lines, `{len}` of all, `{tool}` the name of the tool. A marker
     /// with `{head}` is the whole text: it says itself where the head goes, the tail is left out, and it is used only if it is shorter.
     pub marker: String,
-    /// Number of newest turns that stay whole; `true` is 1.
-    #[serde(deserialize_with = "turn_count")]
-    #[schemars(with = "TurnCount", extend("x-unit" = "turns"))]
-    pub protect_turns: usize,
 }
 
 impl Default for Truncate {
@@ -78,24 +78,24 @@ impl Default for Truncate {
         Self {
             filter: ResultFilter::default(),
             parts: vec![BlockFilter::ToolResult],
-            max_chars: 10_000,
+            max_length: 10_000,
             keep_head: 5_000,
             keep_tail: 5_000,
+            count: CutUnit::Chars,
             marker: "[… {n} characters cut …]".to_owned(),
-            protect_turns: 0,
         }
     }
 }
 
 impl Action for Truncate {
-    type State = ScanCursor;
+    type State = TruncateState;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
             remains: Some(Remains::Part),
             rewrites_in_place: true,
             keeps_parts: true,
-            stability: Stability::Stable,
+            stability: self.filter.stability(),
             writes_markers: true,
             filter: Some(&self.filter),
             ..LayerTraits::PLAIN
@@ -103,71 +103,98 @@ impl Action for Truncate {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
+        if self.filter.empty_too {
+            return Err(WrongSetting::new("empty_too", "an empty result is never too long: remove `empty_too`"));
+        }
         match self.parts[..] {
             [] => Err(WrongSetting::new("parts", "`parts` names no kind of block, so nothing would be cut")),
             _ => Ok(()),
         }
     }
 
-    fn propose(&self, input: &LayerInput, cursor: &mut ScanCursor) -> Proposal {
+    fn restrict_schema(schema: &mut Value) {
+        schema["properties"]["empty_too"]["const"] = false.into();
+    }
+
+    fn propose(&self, input: &LayerInput, state: &mut TruncateState) -> Proposal {
         let context = input.context;
-        let end = turns_start(context, self.protect_turns);
-        let start = cursor.start(context).message;
-        cursor.set(BlockPosition { message: end, block: 0 }, context);
-        let mut proposal = Proposal::default();
-        for (index, message) in context.messages().iter().enumerate().take(end).skip(start) {
-            for (block, id) in message.blocks.iter().enumerate() {
-                proposal.edits.extend(self.cut_block(input, BlockPosition { message: index, block }, *id));
-            }
+        let end = turns_start(context, self.filter.protect_turns);
+        let start = state.cursor.start(context).message;
+        state.cursor.set(BlockPosition { message: end, block: 0 }, context);
+        let positions = (start..end)
+            .flat_map(|message| (0..context.messages()[message].blocks.len()).map(move |block| BlockPosition { message, block }));
+        let mut old: Vec<_> = positions.filter(|position| self.has_age_of_message(context, *position)).collect();
+        if self.filter.counts_newest() {
+            old.extend(self.filter.take_old(input, &mut state.newest, 0, |_| false).iter().map(|result| result.position));
+            old.sort_unstable();
         }
-        proposal
+        Proposal {
+            edits: old.into_iter().filter_map(|position| self.cut_block(context, position)).collect(),
+            ..Proposal::default()
+        }
+    }
+
+    fn settle(&self, context: &Context, state: &mut TruncateState) {
+        state.newest.settle(context);
     }
 }
 
+/// Which blocks were looked at.
+#[derive(Debug, Clone, Default)]
+pub struct TruncateState {
+    cursor: ScanCursor,
+    newest: Newest,
+}
+
 impl Truncate {
-    fn cut_block(&self, input: &LayerInput, position: BlockPosition, id: BlockId) -> Option<Edit> {
-        let block = input.context.block(id);
+    /// Returns whether a block is old as soon as its turn is: only results have an age of their own.
+    fn has_age_of_message(&self, context: &Context, position: BlockPosition) -> bool {
+        !self.filter.counts_newest() || result_at(context, position).is_none()
+    }
+
+    fn cut_block(&self, context: &Context, position: BlockPosition) -> Option<Edit> {
+        let BlockPosition { message, block: at } = position;
+        let block = context.block(context.messages()[message].blocks[at]);
         let part = BlockFilter::from_kind(block.kind).filter(|part| self.parts.contains(part))?;
-        match (part, block.kind) {
-            (BlockFilter::ToolResult, BlockKind::ToolResult(pair)) => {
-                let candidate = Candidate { position, id, pair, block };
-                let content = self.filter.lists.content(block).filter(|_| self.filter.may_edit(input.context, &candidate))?;
-                Some(position.with_content(self.shorten(&content, input.context.tool_name(pair))?))
+        let rewrite = |field, value: String| Edit::Rewrite { message, block: at, field, value: value.into() };
+        match part {
+            BlockFilter::ToolResult => {
+                let candidate = result_at(context, position).filter(|candidate| self.filter.may_edit(context, candidate))?;
+                let content = self.filter.lists.content(block)?;
+                Some(rewrite("content", self.shorten(&content, context.tool_name(candidate.pair))?))
             }
-            _ => {
-                let (BlockPosition { message, block: at }, value) = (position, self.shorten(&block.text(), "")?.into());
-                let field = if part == BlockFilter::Thinking { "thinking" } else { "text" };
-                Some(Edit::Rewrite { message, block: at, field, value })
-            }
+            BlockFilter::Thinking => Some(rewrite("thinking", self.shorten(&block.text(), "")?)),
+            BlockFilter::Text => Some(rewrite("text", self.shorten(&block.text(), "")?)),
         }
     }
 
     fn shorten(&self, content: &str, tool: &str) -> Option<String> {
-        let chars = SizeUnit::Chars.text(content) as usize;
+        let length = self.count.length(content);
         let places_head = has_placeholder(&self.marker, "head");
-        let removed = chars.saturating_sub(self.keep_head + if places_head { 0 } else { self.keep_tail });
-        if chars <= self.max_chars || removed == 0 || self.is_shortened(content, tool) {
+        let removed = length.saturating_sub(self.keep_head + if places_head { 0 } else { self.keep_tail });
+        if length <= self.max_length || removed == 0 || self.is_shortened(content, tool) {
             return None;
         }
-        let head = text::head(content, self.keep_head);
-        let values = [("n", &*removed.to_string()), ("len", &chars.to_string()), ("tool", tool), ("head", head)];
+        let head = self.count.head(content, self.keep_head);
+        let values = [("n", &*removed.to_string()), ("len", &length.to_string()), ("tool", tool), ("head", head)];
         let marker = fill(&self.marker, &values);
         if places_head {
-            return (SizeUnit::Chars.text(&marker) < chars as u64).then_some(marker);
+            return (marker.chars().count() < content.chars().count()).then_some(marker);
         }
-        Some([head, &marker, text::tail(content, self.keep_tail)].concat())
+        Some([head, &marker, self.count.behind_marker(), self.count.tail(content, self.keep_tail)].concat())
     }
 
-    /// Returns whether this text is already an output of [`Truncate::shorten`]: with the marker it may exceed `max_chars`.
+    /// Returns whether this text is already an output of [`Truncate::shorten`]: with the marker it may exceed `max_length`.
     fn is_shortened(&self, content: &str, tool: &str) -> bool {
         let marker = fill(&self.marker, &[("tool", tool)]);
         if has_placeholder(&marker, "head") {
             let before = &marker[..marker.find('{').unwrap_or(0)];
             return !before.is_empty() && content.starts_with(before);
         }
-        let head = text::head(content, self.keep_head).len();
-        let tail = text::tail(content, self.keep_tail).len();
+        let head = self.count.head(content, self.keep_head).len();
+        let tail = self.count.tail(content, self.keep_tail).len();
         let Some(middle) = content.get(head..content.len() - tail) else { return false };
+        let Some(middle) = middle.strip_suffix(self.count.behind_marker()) else { return false };
         // The first number in the marker tells both, since the kept characters are known.
         let (n_at, len_at) = (marker.find("{n}"), marker.find("{len}"));
         let digits = middle.get(n_at.into_iter().chain(len_at).min().unwrap_or(0)..).unwrap_or_default();

@@ -87,13 +87,8 @@ fn kinds(has: impl Fn(&LayerTraits) -> bool) -> String {
 /// Checks that the settings of a layer make sense together.
 fn check_settings(policy: &Policy, layer: &Layer) -> Result<(), WrongSetting> {
     let traits = layer.spec.traits();
-    if let Some(filter) =
-        traits.filter.filter(|filter| !traits.selects_by_age && (filter.keep_recent_results > 0 || filter.protect_unseen))
-    {
-        let kinds = kinds(|kind| kind.selects_by_age);
-        let setting = if filter.protect_unseen { "protect_unseen" } else { "keep_recent_results" };
-        let why = format!("only {kinds} can select results by age (`keep_recent_results`, `protect_unseen`)");
-        return Err(WrongSetting::new(setting, why));
+    if let Some(filter) = traits.filter {
+        filter.check()?;
     }
     if layer.edits_on_server() && !traits.rewrites_in_place {
         let kinds = kinds(|kind| kind.rewrites_in_place);

@@ -312,7 +312,7 @@ mod tests {
             assert!(message.starts_with(&format!("p.toml:{line}: layer `micro`: ")), "{message}");
         }
         let persist = SMALL.replace("\"clear\"", "\"persist\"");
-        assert!(fails(&persist, &[]).starts_with("p.toml:6: layer `micro`: only `clear` can select results by age"));
+        assert!(fails(&persist, &[]).contains("layer `micro`: the newest results stay only where each result is compared alone"));
         let server = persist.replace("keep_recent = 3", "min_chars = 3\nscope = \"server\"");
         assert!(fails(&server, &[]).starts_with("p.toml:7: layer `micro`: a provider can edit its cache only in place"));
         let saved = SMALL.replace("keep_recent = 3", "preview_chars = 9");

@@ -94,10 +94,6 @@ fn restrict_when(spec: &LayerSpec, when: &mut Value) -> Option<&'static str> {
 /// Limits settings to the values that make sense for this kind, as [`check`](super::check::check) does.
 fn restrict_settings(spec: &LayerSpec, properties: &mut Map<String, Value>) {
     let traits = spec.traits();
-    if traits.filter.is_some() && !traits.selects_by_age {
-        properties["keep_recent_results"]["maximum"] = 0.into();
-        properties["protect_unseen"]["const"] = false.into();
-    }
     if !traits.rewrites_in_place
         && let Some(scopes) = properties["scope"]["oneOf"].as_array_mut()
     {

@@ -4,7 +4,7 @@
 //! of the window, or the window itself. The last is an error: nothing can be sent while the block is there. Why it
 //! hurts: a context with such a block is summarised at once, often before the model has read the block, and again after
 //! the agent has fetched it again. What to change: limit what enters (`persist` with `max_bytes` or `truncate` with
-//! `max_chars`, `when = "entry"`, `of = "result"`). A budget for a whole batch lets a single large result pass.
+//! `max_length`, `when = "entry"`, `of = "result"`). A budget for a whole batch lets a single large result pass.
 //!
 //! Each block is reported once, when it enters, at the size that the layers leave it with at that point. The rule
 //! compares it with a threshold by the layer's own meter. The recorded session has no known threshold: there the rule

@@ -52,7 +52,7 @@ impl Clear {
     fn replacement(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         let content = match self.save_to {
             None => self.placeholder_unless_cleared(context, candidate)?,
-            Some(_) => self.pointer_to_file(context, candidate)?,
+            Some(_) => self.pointer_to_file(context, candidate).or_else(|| self.pointer_to_known_file(context, candidate))?,
         };
         let is_shorter = || self.filter.lists.chars(candidate.block).unwrap_or_default() > content.chars().count();
         (!self.only_if_shorter || is_shorter()).then_some(content)
@@ -70,6 +70,18 @@ impl Clear {
         let (head, tail) = (saved.head(self.preview_chars), saved.tail(self.preview_chars));
         let values = [("tool", tool), ("lines", &lines), ("path", &saved.path), ("head", head), ("tail", tail)];
         Some(fill(&self.placeholder, &values))
+    }
+
+    /// Returns what replaces the marker of a result that another layer has saved, with the path of its file.
+    fn pointer_to_known_file(&self, context: &Context, candidate: &Candidate) -> Option<String> {
+        let content = self.filter.lists.content(candidate.block).filter(|_| context.is_synthetic(candidate.id))?;
+        self.placeholder_of_saved(&content, context.tool_name(candidate.pair)).filter(|pointer| *pointer != *content)
+    }
+
+    fn placeholder_of_saved(&self, content: &str, tool: &str) -> Option<String> {
+        let path = |line| str::strip_prefix(line, &*self.saved_line);
+        let path = content.lines().find_map(path).filter(|_| !self.placeholder_saved.is_empty())?;
+        Some(fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]))
     }
 
     fn placeholder_unless_cleared(&self, context: &Context, candidate: &Candidate) -> Option<String> {
@@ -94,9 +106,8 @@ impl Clear {
             return fill(&self.placeholder, &[("tool", tool)]);
         }
         let content = self.filter.lists.content(block).unwrap_or_default();
-        let path = || content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
-        if let Some(path) = (!self.placeholder_saved.is_empty()).then(path).flatten() {
-            return fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]);
+        if let Some(pointer) = self.placeholder_of_saved(&content, tool) {
+            return pointer;
         }
         let lines = if states_lines { python_text::line_count(&content).to_string() } else { String::new() };
         fill(&self.placeholder, &[("tool", tool), ("lines", &lines)])

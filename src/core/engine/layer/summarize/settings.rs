@@ -60,6 +60,10 @@ pub struct Summarize {
     /// Minimum messages in the span. 0: if all messages stay, a summary is still inserted in front of them.
     #[schemars(extend("x-unit" = "messages"))]
     pub min_span: usize,
+    /// Size of the context, by the policy's `meter`, above which a summary takes effect that was made before, when the layer was due: it is
+    /// made in the background. Without it a summary takes effect at once.
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub apply_at: Option<Size>,
     /// `true`: the summarizer also reads the messages that stay.
     pub input_whole: bool,
     /// Maximum length of the span that the summarizer reads, in the form `input_form`, or else in `json-ascii`. Without it there is no
@@ -141,6 +145,7 @@ impl Default for Summarize {
             cut: CutRule::Batch,
             snap: Snap::Back,
             min_span: 1,
+            apply_at: None,
             input_whole: false,
             input_chars: None,
             input_side: Side::Head,
