@@ -6,11 +6,11 @@ use recompact::engine::context::{Cause, Context};
 use recompact::engine::journal::{EventKind, FaultTally, File, Journal, RecordedSummary, Request, Summary};
 use recompact::engine::layer::FileKind;
 use recompact::engine::layer::LAYERS;
-use recompact::engine::policy::{PRESETS, Policy, preset};
+use recompact::engine::policy::{PRESETS, Policy, Setting, preset};
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::summarizer::{self, NameCounts};
 use recompact::findings::FINDINGS;
-use recompact::transcript::conversation::Thinking;
+use recompact::transcript::conversation::{Conversation, Thinking};
 use recompact::transcript::silent_drops;
 
 use crate::findings::page;
@@ -74,7 +74,7 @@ fn every_preset_replays_a_small_conversation() {
     let conversation = notation::parse(SMALL).expect("a conversation");
     for preset in PRESETS {
         let case = Case { name: preset.name, policy: preset.name, preset: true, ..Case::default() };
-        let trial = case.trial().unwrap_or_else(|what| panic!("{}: {what}", preset.name));
+        let trial = case.trial(&[]).unwrap_or_else(|what| panic!("{}: {what}", preset.name));
         let journal = trial.replay(&conversation, &mut NoObserver);
         assert_eq!(journal.requests.len(), conversation.calls.len(), "{}", preset.name);
         assert!(journal.requests.iter().all(|request| request.messages > 0), "{}", preset.name);
@@ -114,6 +114,38 @@ struct Case<'t> {
     findings: bool,
 }
 
+/// A case with a policy of its own, to be replayed with other settings.
+pub struct Base {
+    case: Case<'static>,
+    policy: Policy,
+    conversation: Conversation,
+}
+
+/// Returns the cases of the layers whose policies are files.
+pub fn bases() -> Vec<Base> {
+    let paths = transcripts::files(&folder(), ".md");
+    let texts = paths.iter().filter(|path| LAYERS.iter().any(|kind| path.file_stem().is_some_and(|stem| stem == kind.name)));
+    let base = |case: Case<'static>| {
+        let (trial, conversation) = (case.trial(&[]).expect(case.name), notation::parse(case.conversation).expect(case.name));
+        Base { case, policy: trial.policy, conversation }
+    };
+    let of = |path: &PathBuf| cases(String::leak(std::fs::read_to_string(path).expect("a case file")));
+    texts.flat_map(of).filter(|case| !case.preset && case.answers.is_empty()).map(base).collect()
+}
+
+impl Base {
+    /// Returns the ids of its layers of a kind.
+    pub fn layers_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+        self.policy.layers.iter().filter(move |layer| layer.spec.name() == kind).map(|layer| layer.id.as_str())
+    }
+
+    /// Replays it with other settings; returns all that it sent and wrote.
+    pub fn outcome(&self, settings: &[String]) -> Result<String, String> {
+        let settings = settings.iter().map(|setting| setting.parse()).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.case.trial(&settings)?.outcome(&self.conversation))
+    }
+}
+
 /// A heading begins a case; fenced blocks are its parts.
 fn cases(text: &str) -> Vec<Case<'_>> {
     let mut cases: Vec<Case> = Vec::new();
@@ -146,14 +178,14 @@ fn lines_with_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 impl Case<'_> {
-    fn trial(&self) -> Result<Trial, String> {
+    fn trial(&self, settings: &[Setting]) -> Result<Trial, String> {
         let policy = match self.preset {
             true => {
                 let mut lines = self.policy.lines();
                 let settings = lines.clone().skip(1).map(str::parse).collect::<Result<Vec<_>, _>>()?;
                 preset(lines.next().unwrap_or_default()).ok_or("no such preset")?.policy(&settings)
             }
-            false => Policy::parse(&format!("name = \"case\"\n{}{}", self.policy, self.program()?), self.name, &[]),
+            false => Policy::parse(&format!("name = \"case\"\n{}{}", self.policy, self.program()?), self.name, settings),
         };
         let mut trial = Trial::new(policy.map_err(|error| error.to_string())?);
         for line in self.setup.lines() {
@@ -187,7 +219,7 @@ impl Case<'_> {
     }
 
     fn run(&self, file: &str) -> Result<String, String> {
-        let trial = self.trial()?;
+        let trial = self.trial(&[])?;
         let mut conversation = notation::parse(self.conversation)?;
         silent_drops::add_to_conversation(&mut conversation);
         if self.kept {

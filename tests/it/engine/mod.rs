@@ -2,6 +2,7 @@
 
 pub mod batches;
 pub mod cases;
+pub mod choices;
 pub mod claude_code_recordings;
 pub mod clear_settings;
 pub mod faults;

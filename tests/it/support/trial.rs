@@ -58,6 +58,13 @@ impl Trial {
         replay(&ReplaySetup { recorded: recorded.as_ref(), ..setup }, observer)
     }
 
+    /// Returns all that was sent, asked and written.
+    pub fn outcome(&self, conversation: &Conversation) -> String {
+        let mut sent = Sent(Vec::new());
+        let Journal { events, files, summaries, .. } = self.replay(conversation, &mut sent);
+        format!("{:?}\n{events:?}\n{files:?}\n{summaries:?}", sent.0)
+    }
+
     /// Returns the request of each call.
     pub fn requests(&self, conversation: &Conversation) -> Vec<Value> {
         let mut sent = Sent(Vec::new());
