@@ -76,6 +76,7 @@ presets! {
         "lcc-s06-java",
         "lcc-s08",
         "lcc-s08-late",
+        "lcc-s08-fit",
     ]
     "providers", "what an API does on its server": [
         "anthropic-clear",
