@@ -155,7 +155,7 @@
 //! | a layer | [`engine::layer::LAYERS`] |
 //! | a preset policy | [`engine::policy::PRESETS`] |
 //! | the configuration of a harness | [`analysis::export::TARGETS`] |
-//! | a purpose of `recompact policy new` | [`engine::policy::PURPOSES`] |
+//! | a purpose of `recompact policy new` | [`engine::policy::PURPOSES`], or [`engine::policy::PROPOSALS`] |
 //! | a language of `recompact policy new program` | [`programs::TEMPLATES`] |
 //! | a summarizer | [`engine::summarizer::SUMMARIZERS`] |
 //! | a prompt | [`llm::prompt::PROMPTS`] |

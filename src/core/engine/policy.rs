@@ -25,7 +25,7 @@ mod tuning;
 
 pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{DROP_ALL, FAMILIES, Family, KEEP_ALL, PRESETS, Preset, RECORDED, family, preset};
-pub use purposes::{PURPOSES, Purpose, purpose};
+pub use purposes::{PROPOSALS, PURPOSES, Purpose, purpose};
 pub use schema::schema;
 pub use tuning::{SessionsWindow, Tuning};
 

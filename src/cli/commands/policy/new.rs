@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, StringValueParser};
-use recompact::engine::policy::{PURPOSES, purpose};
+use recompact::engine::policy::{PROPOSALS, PURPOSES, Purpose, purpose};
 use recompact::programs::{TEMPLATES, Template};
 use recompact::report::escape;
 use recompact::transcript::source::display_path;
@@ -35,7 +35,7 @@ pub struct New {
 }
 
 fn purposes() -> Vec<&'static str> {
-    PURPOSES.iter().map(|purpose| purpose.name).chain([PROGRAM]).collect()
+    PURPOSES.iter().chain(PROPOSALS).map(|purpose| purpose.name).chain([PROGRAM]).collect()
 }
 
 impl New {
@@ -92,10 +92,12 @@ fn write_program(template: &Template, out: &Path) -> Result<(), Failure> {
 }
 
 fn list() -> String {
-    let width = PURPOSES.iter().map(|purpose| purpose.name.len()).max().unwrap_or(0);
-    let all = PURPOSES.iter().map(|purpose| (purpose.name, purpose.about())).chain([(PROGRAM, ABOUT_PROGRAM.to_owned())]);
-    let list: String = all.map(|(name, about)| wrap(&format!("  {name:width$}  "), &about, 100)).collect();
+    let width = PURPOSES.iter().chain(PROPOSALS).map(|purpose| purpose.name.len()).max().unwrap_or(0);
+    let line = |name: &str, about: &str| wrap(&format!("  {name:width$}  "), about, 100);
+    let lines = |files: &[Purpose]| -> String { files.iter().map(|file| line(file.name, &file.about())).collect() };
+    let (purposes, proposals, program) = (lines(PURPOSES), lines(PROPOSALS), line(PROGRAM, ABOUT_PROGRAM));
     format!(
-        "What is the policy for?\n\n{list}\n`recompact policy new PURPOSE --out my-policy.toml` writes a file with comments.\n"
+        "What is the policy for?\n\n{purposes}{program}\nWhat people propose, in a few lines each:\n\n{proposals}\n\
+         `recompact policy new NAME --out my-policy.toml` writes the file.\n"
     )
 }

@@ -1,7 +1,7 @@
 //! Policies to begin with, one commented file for each purpose: `recompact policy new` prints them.
 //!
 //! A preset says what a known harness does. These files are for a policy of one's own: each setting has a comment with its unit, and
-//! when to change it.
+//! when to change it. The proposals are what people ask for in public, in at most fifteen lines each.
 
 /// A purpose that people have for a policy, with a file to begin with.
 pub struct Purpose {
@@ -11,15 +11,15 @@ pub struct Purpose {
     pub toml: &'static str,
 }
 
-macro_rules! purposes {
-    ($($name:literal),* $(,)?) => {
-        /// All purposes.
-        pub const PURPOSES: &[Purpose] =
-            &[$(Purpose { name: $name, toml: include_str!(concat!("purposes/", $name, ".toml")) }),*];
+macro_rules! files {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(Purpose { name: $name, toml: include_str!(concat!($folder, "/", $name, ".toml")) }),*]
     };
 }
 
-purposes![
+/// All purposes.
+pub const PURPOSES: &[Purpose] = files![
+    "purposes":
     "clear-old-results",
     "server-side-clear",
     "offload-large-results",
@@ -30,6 +30,24 @@ purposes![
     "offload-clear-summarise",
 ];
 
+/// What people propose in public, one policy each.
+pub const PROPOSALS: &[Purpose] = files![
+    "proposals":
+    "read-again",
+    "errors-stay",
+    "newest-of-each-tool",
+    "head-and-tail-lines",
+    "graded-ages",
+    "full-to-half",
+    "background-summary",
+    "old-thinking",
+    "task-and-todos",
+    "repeated-reads",
+    "idle",
+    "named-files",
+    "written-files",
+];
+
 impl Purpose {
     /// Returns what the policy does, in one sentence: the first comment of the file.
     pub fn about(&self) -> String {
@@ -38,9 +56,9 @@ impl Purpose {
     }
 }
 
-/// Returns the purpose with this name.
+/// Returns the purpose, or the proposal, with this name.
 pub fn purpose(name: &str) -> Option<&'static Purpose> {
-    PURPOSES.iter().find(|purpose| purpose.name == name)
+    PURPOSES.iter().chain(PROPOSALS).find(|purpose| purpose.name == name)
 }
 
 #[cfg(test)]
@@ -57,6 +75,15 @@ mod tests {
             assert!(preset(&policy.name).is_none());
             assert!(purpose.about().ends_with('.') && !policy.about.is_empty(), "{}", purpose.name);
             assert!(!policy.sweep.is_empty() && !policy.layers.is_empty(), "{}", purpose.name);
+        }
+    }
+
+    #[test]
+    fn every_proposal_is_a_policy_of_at_most_fifteen_lines() {
+        for proposal in PROPOSALS {
+            let policy = Policy::parse(proposal.toml, proposal.name, &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(policy.name, format!("my-{}", proposal.name));
+            assert!(proposal.about().ends_with('.') && proposal.toml.lines().count() <= 15, "{}", proposal.name);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use recompact::analysis::export::{Target, targets};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
-use recompact::engine::policy::PRESETS;
+use recompact::engine::policy::{PRESETS, PROPOSALS};
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::facts::references::MEASURED;
 use recompact::findings::{FINDINGS, Level};
@@ -16,6 +16,7 @@ use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, RECORDED};
 use recompact::transcript::format::{FORMATS, Format, SessionFolder};
 use recompact::util::text::wrap;
+use serde_json::Value;
 
 use super::{measures, surprise};
 use crate::support::program::{files, fixtures, run, run_in};
@@ -39,6 +40,7 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "meters", make: meters },
     Block { name: "presets", make: presets },
     Block { name: "prompts", make: prompts },
+    Block { name: "proposals", make: proposals },
     Block { name: "reports", make: reports },
     Block { name: "screen", make: screen },
     Block { name: "shortest prefixes", make: measures::shortest_prefixes },
@@ -135,6 +137,34 @@ fn escaped(cell: &str) -> String {
 
 pub fn code(name: &str) -> String {
     format!("`{name}`")
+}
+
+/// What each proposal does with the fixtures, in percent of no compaction.
+fn proposals() -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).with_extension("toml").to_string_lossy().into_owned();
+    PROPOSALS.iter().for_each(|proposal| fs::write(path(proposal.name), proposal.toml).expect("the file is written"));
+    let policies = PROPOSALS.iter().map(|proposal| path(proposal.name)).collect::<Vec<_>>().join(",");
+    let sessions = fixtures().join("claude-code").to_string_lossy().into_owned();
+    let replayed = run(["replay", &sessions, "--window", "80k", "-q", "-o", "json", "-p", "keep-all", "-p", &policies]).json();
+    let rows = replayed["rows"].as_array().expect("rows");
+    let total = |policy: &str, value: &dyn Fn(&Value) -> Option<f64>| -> f64 {
+        rows.iter().filter(|row| row["policy"] == policy).filter_map(|row| value(&row["values"])).sum()
+    };
+    let of_all = |policy: &str, column: &str| {
+        let sum = |policy| total(policy, &|values| values[column].as_f64());
+        format!("{:.0}", 100.0 * sum(policy) / sum("keep-all"))
+    };
+    let kept = |policy: &str| {
+        let weight = |values: &Value| values["kept.weight"].as_f64();
+        let hit = total(policy, &|values| Some(weight(values)? * values["kept.hit"].as_f64()?));
+        format!("{:.0}", 100.0 * hit / total(policy, &weight))
+    };
+    let row = |name: &str| {
+        let policy = format!("my-{name}");
+        [code(name), of_all(&policy, "tokens.sent"), of_all(&policy, "cost.usd"), kept(&policy)]
+    };
+    table(["proposal", "tokens sent", "cost", "`kept.hit`"], PROPOSALS.iter().map(|proposal| row(proposal.name)))
 }
 
 /// The factors of the bits that a use weighs.
