@@ -203,6 +203,8 @@ targets![
     "gemini-cli",
     "google-adk",
     "goose",
+    "inspect-edit",
+    "inspect-summary",
     "kimi-cli",
     "langchain-clear",
     "langchain-summarize",

@@ -9,7 +9,7 @@ mod live;
 use std::collections::{BTreeMap, BTreeSet};
 
 use recompact::engine::policy::Policy;
-use recompact::transcript::conversation::{BlockKind, Conversation, Thinking};
+use recompact::transcript::conversation::{BlockKind, Call, Conversation, Role, Thinking};
 
 use crate::support::transcripts::RECORDINGS;
 use crate::support::trial::{Trial, preset_with};
@@ -87,6 +87,10 @@ const ORACLES: &[Oracle] = &[
     oracle("langchain-trim", &["window.keep_recent_tokens=20000"], "langchain", "trim-20k"),
     oracle("google-adk", &[], "google_adk", "3"),
     oracle("google-adk", &["recent.keep_recent_turns=1"], "google_adk", "1"),
+    oracle("inspect-edit", &["clear.meter=messages", "clear.threshold=40"], "inspect", "edit-40"),
+    oracle("inspect-edit", &["clear.meter=messages", "clear.threshold=8", "clear.keep_recent_results=1"], "inspect", "edit-8"),
+    oracle("inspect-summary", &["auto.meter=messages", "auto.threshold=40", "auto.template={summary}"], "inspect", "summary-40"),
+    oracle("inspect-summary", &["auto.meter=messages", "auto.threshold=12", "auto.template={summary}"], "inspect", "summary-12"),
     oracle("agent-framework-window", &[], "agent_framework", "window-20"),
     oracle("agent-framework-window", &["window.keep_recent_groups=3"], "agent_framework", "window-3"),
     oracle("agent-framework-truncation", &[], "agent_framework", "truncation-80-40"),
@@ -169,7 +173,9 @@ fn requests_equal_those_of_the_real_programs() {
             compared += differences.len();
             equal += differences.iter().filter(|difference| difference.is_none()).count();
             let by_ids = QUIRK_OF_IDS.contains(&oracle.driver) && reuses_ids(conversation);
-            if by_ids || QUIRK_OF_TEXTS.contains(&oracle.driver) && joins_texts(conversation) {
+            let by_editing =
+                oracle.preset == QUIRKS_OF_EDITING && (reorders_results(conversation) || ends_with_response(conversation));
+            if by_ids || by_editing || QUIRK_OF_TEXTS.contains(&oracle.driver) && joins_texts(conversation) {
                 by_quirk += differences.iter().flatten().count();
                 continue;
             }
@@ -213,7 +219,7 @@ fn can_take(conversation: &Conversation) -> bool {
 }
 
 /// Drivers of programs that take a call for another with its id: a quirk that their presets name.
-const QUIRK_OF_IDS: [&str; 3] = ["vercel_ai", "openai_agents", "openhands"];
+const QUIRK_OF_IDS: [&str; 4] = ["vercel_ai", "openai_agents", "openhands", "inspect"];
 
 /// Whether two calls have one id, which no provider gives: a program that looks for ids takes one for the other.
 fn reuses_ids(conversation: &Conversation) -> bool {
@@ -228,6 +234,22 @@ const QUIRK_OF_TEXTS: [&str; 1] = ["llama_index"];
 fn joins_texts(conversation: &Conversation) -> bool {
     let is_text = |id: &_| conversation.block(*id).kind == BlockKind::Text;
     conversation.messages.iter().any(|message| message.blocks.windows(2).any(|two| two.iter().all(is_text)))
+}
+
+/// A preset of a program that keeps the newest calls, and not the newest results, and removes a response at the end of a request: quirks
+/// that it names.
+const QUIRKS_OF_EDITING: &str = "inspect-edit";
+
+/// Whether results arrived in another order than that of their calls.
+fn reorders_results(conversation: &Conversation) -> bool {
+    let pair = |id: &_| if let BlockKind::ToolResult(pair) = conversation.block(*id).kind { Some(pair) } else { None };
+    !conversation.messages.iter().flat_map(|message| &message.blocks).filter_map(pair).is_sorted()
+}
+
+/// Whether a request ends with a response: the agent went on without a message.
+fn ends_with_response(conversation: &Conversation) -> bool {
+    let last = |call: &Call| call.response.checked_sub(1).map(|last| conversation.messages[last].role);
+    conversation.calls.iter().any(|call| last(call) == Some(Role::Assistant))
 }
 
 /// Returns, for each request, how it differs from that of the real program.

@@ -105,6 +105,8 @@ presets! {
         "semantic-kernel-truncation",
         "semantic-kernel-summary",
         "google-adk",
+        "inspect-edit",
+        "inspect-summary",
         "smolagents",
         "letta",
         "llama-index-buffer",
