@@ -91,6 +91,18 @@ const ORACLES: &[Oracle] = &[
     oracle("inspect-edit", &["clear.meter=messages", "clear.threshold=8", "clear.keep_recent_results=1"], "inspect", "edit-8"),
     oracle("inspect-summary", &["auto.meter=messages", "auto.threshold=40", "auto.template={summary}"], "inspect", "summary-40"),
     oracle("inspect-summary", &["auto.meter=messages", "auto.threshold=12", "auto.template={summary}"], "inspect", "summary-12"),
+    oracle(
+        "crewai",
+        &["auto.when=always", "auto.meter=messages", "auto.threshold=40", "auto.template={summary}"],
+        "crewai",
+        "40",
+    ),
+    oracle(
+        "crewai",
+        &["auto.when=always", "auto.meter=messages", "auto.threshold=12", "auto.template={summary}"],
+        "crewai",
+        "12",
+    ),
     oracle("agent-framework-window", &[], "agent_framework", "window-20"),
     oracle("agent-framework-window", &["window.keep_recent_groups=3"], "agent_framework", "window-3"),
     oracle("agent-framework-truncation", &[], "agent_framework", "truncation-80-40"),

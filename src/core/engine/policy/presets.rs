@@ -107,6 +107,7 @@ presets! {
         "google-adk",
         "inspect-edit",
         "inspect-summary",
+        "crewai",
         "smolagents",
         "letta",
         "llama-index-buffer",
