@@ -103,6 +103,7 @@ const ORACLES: &[Oracle] = &[
         "crewai",
         "12",
     ),
+    oracle("mastra-tools", &[], "mastra", "default"),
     oracle("agent-framework-window", &[], "agent_framework", "window-20"),
     oracle("agent-framework-window", &["window.keep_recent_groups=3"], "agent_framework", "window-3"),
     oracle("agent-framework-truncation", &[], "agent_framework", "truncation-80-40"),
@@ -231,7 +232,7 @@ fn can_take(conversation: &Conversation) -> bool {
 }
 
 /// Drivers of programs that take a call for another with its id: a quirk that their presets name.
-const QUIRK_OF_IDS: [&str; 4] = ["vercel_ai", "openai_agents", "openhands", "inspect"];
+const QUIRK_OF_IDS: [&str; 5] = ["vercel_ai", "openai_agents", "openhands", "inspect", "mastra"];
 
 /// Whether two calls have one id, which no provider gives: a program that looks for ids takes one for the other.
 fn reuses_ids(conversation: &Conversation) -> bool {

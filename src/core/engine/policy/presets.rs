@@ -108,6 +108,7 @@ presets! {
         "inspect-edit",
         "inspect-summary",
         "crewai",
+        "mastra-tools",
         "smolagents",
         "letta",
         "llama-index-buffer",
