@@ -191,6 +191,7 @@ targets![
     "agent-framework-window",
     "aider",
     "anthropic-clear",
+    "anthropic-clear-all",
     "anthropic-compact",
     "autogen-buffered",
     "autogen-head-and-tail",

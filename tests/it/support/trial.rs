@@ -108,7 +108,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 56] = [
+const LOW: [(&str, &[&str]); 57] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -211,6 +211,7 @@ const LOW: [(&str, &[&str]); 56] = [
     ("pi", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("cline", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("camel", &["auto.threshold=200", "auto.max_tokens=9"]),
+    ("anthropic-clear-all", &["clear.threshold=300", "clear.keep_recent=1"]),
     ("inspect-edit", &["clear.threshold=200", "clear.keep_recent_results=1"]),
     ("inspect-summary", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("crewai", &["auto.max_tokens=9", "auto.input_chars=900", "auto.input_head_chars=300"]),

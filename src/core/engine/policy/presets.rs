@@ -80,6 +80,7 @@ presets! {
     ]
     "providers", "what an API does on its server": [
         "anthropic-clear",
+        "anthropic-clear-all",
         "anthropic-compact",
     ]
     "agent-framework", "Microsoft's agent-framework": [
