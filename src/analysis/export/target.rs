@@ -215,6 +215,7 @@ targets![
     "llama-index-summary",
     "mini-swe-agent",
     "openai-agents-trimmer",
+    "openai-compact",
     "opencode",
     "openhands",
     "openhands-amortized",

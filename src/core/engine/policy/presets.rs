@@ -82,6 +82,8 @@ presets! {
         "anthropic-clear",
         "anthropic-clear-all",
         "anthropic-compact",
+        "openai-compact",
+        "openai-truncation",
     ]
     "agent-framework", "Microsoft's agent-framework": [
         "agent-framework-window",
