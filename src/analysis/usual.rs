@@ -35,6 +35,6 @@ mod tests {
     #[test]
     fn the_preset_of_the_harness_is_a_policy() {
         assert_eq!(usual_policies(["claude-code", "codex", "openai-chat"]), OF_ANY);
-        assert_eq!(usual_policies(["pi", "copilot-cli", "pi"])[OF_ANY.len()..], ["pi"]);
+        assert_eq!(usual_policies(["pi", "copilot-cli", "pi"])[OF_ANY.len()..], ["pi", "copilot-cli"]);
     }
 }

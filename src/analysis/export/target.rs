@@ -201,6 +201,7 @@ targets![
     "claude-code-cached-mc",
     "cline",
     "codex-cli",
+    "copilot-cli",
     "gemini-cli",
     "google-adk",
     "goose",

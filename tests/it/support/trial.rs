@@ -108,7 +108,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 59] = [
+const LOW: [(&str, &[&str]); 61] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -214,6 +214,8 @@ const LOW: [(&str, &[&str]); 59] = [
     ("anthropic-clear-all", &["clear.threshold=300", "clear.keep_recent=1"]),
     ("openai-compact", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
     ("openai-truncation", &["window.threshold=300", "window.keep_recent_tokens=200"]),
+    ("copilot-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
+    ("copilot-chat", &["auto.threshold=200", "auto.max_tokens=9", "auto.on_cap=clip"]),
     ("inspect-edit", &["clear.threshold=200", "clear.keep_recent_results=1"]),
     ("inspect-summary", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("crewai", &["auto.max_tokens=9", "auto.input_chars=900", "auto.input_head_chars=300"]),

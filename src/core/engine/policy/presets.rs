@@ -63,6 +63,8 @@ presets! {
         "roo",
         "aider",
         "hermes",
+        "copilot-chat",
+        "copilot-cli",
         "openhands",
         "openhands-recent",
         "openhands-amortized",
