@@ -108,7 +108,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 61] = [
+const LOW: [(&str, &[&str]); 62] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -220,6 +220,7 @@ const LOW: [(&str, &[&str]); 61] = [
     ("inspect-summary", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("crewai", &["auto.max_tokens=9", "auto.input_chars=900", "auto.input_head_chars=300"]),
     ("mastra-tools", &["filter.protect_turns=2"]),
+    ("spring-ai", &["window.max_messages=4"]),
     ("aider", &["auto.threshold=100", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
 ];
 

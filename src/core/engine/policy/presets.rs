@@ -114,6 +114,7 @@ presets! {
         "inspect-summary",
         "crewai",
         "mastra-tools",
+        "spring-ai",
         "smolagents",
         "letta",
         "llama-index-buffer",
