@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use recompact::analysis::corpus::{FileCorpus, NoMonitor, ReadSpec};
 use recompact::analysis::part::{Part, Unasked};
 use recompact::analysis::spec::{Files, StudySpec};
-use recompact::analysis::study::Spill;
 use recompact::results::saved::Results;
+use recompact::util::spill::Spill;
 use trace::Trace;
 use xxhash_rust::xxh3::Xxh3;
 

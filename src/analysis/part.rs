@@ -6,15 +6,15 @@
 
 mod error;
 mod of_sweep;
+mod written;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use flate2::Compression;
-use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,18 +22,15 @@ use super::ReplayOutcomes;
 use super::corpus::{Became, Outcome, Outcomes, Processed, RunError, Unread};
 use super::resume::{Checkpoint, ONE_ROUND};
 use super::spec::{Files, Loaded, ModelRequest, ProgramRequest, ResourceError, Resources, StudySpec, difference};
-use super::study::{PartialTotals, Spill, TranscriptResult, TranscriptSize};
+use super::study::{PartialTotals, TranscriptResult, TranscriptSize};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::summarizer::{Extract, Summarizer};
-use crate::results::saved::{Program, StudyRecord};
+use crate::results::saved::StudyRecord;
 
 pub use error::PartError;
 
 /// The version of the form in which parts are written.
 const VERSION: u32 = 4;
-
-/// The first bytes of gzip (RFC 1952, 2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What some transcripts of a study give.
 #[derive(Debug)]
@@ -44,13 +41,11 @@ pub struct Part {
 }
 
 /// The place of a row: by the stage of a sweep, then first the paths at which nothing is, then the transcripts, by name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     /// As in a [`Checkpoint`]: [`ONE_ROUND`] in a replay, and for the first stage of a sweep.
     round: String,
     is_found: bool,
-    /// The components of its path, by which transcripts are sorted.
-    name: std::path::PathBuf,
     transcript: String,
 }
 
@@ -67,23 +62,6 @@ pub enum Given {
     Size(TranscriptSize),
     /// By a round of a sweep.
     Totals(Vec<PartialTotals>),
-}
-
-/// The first line of a written part. Each further line is a row.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    recompact_part: u32,
-    program: Program,
-    /// Number of rows: a file that was cut off has fewer.
-    rows: usize,
-    study: StudyRecord,
-}
-
-/// An [`Outcome`], to be written.
-#[derive(Serialize)]
-struct WrittenRow<'a> {
-    transcript: &'a str,
-    became: &'a Row,
 }
 
 /// Files of the disk, for what replays nothing: models are not asked, and neither functions nor programs run.
@@ -133,6 +111,21 @@ impl Loaded {
     }
 }
 
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Transcripts are sorted by the components of their paths.
+        let [own, others] = [self, other]
+            .map(|place| (place.round.as_str(), place.is_found, Path::new(&place.transcript), place.transcript.as_str()));
+        own.cmp(&others)
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Place {
     fn of(transcript: &str, became: &Row) -> Self {
         let is_found = !matches!(became, Became::LeftOut(Unread::NotFound(_)));
@@ -144,8 +137,7 @@ impl Place {
     }
 
     fn in_round(round: &str, transcript: &str) -> Self {
-        let (name, transcript) = (transcript.into(), transcript.to_owned());
-        Self { round: round.to_owned(), is_found: true, name, transcript }
+        Self { round: round.to_owned(), is_found: true, transcript: transcript.to_owned() }
     }
 }
 
@@ -239,76 +231,6 @@ impl Part {
             }
         }
         Ok(())
-    }
-
-    /// Returns the lines of its written form, which are JSON: a header, and a row for each transcript. The same transcripts give the same
-    /// lines.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let header =
-            Header { recompact_part: VERSION, program: Program::this(), rows: self.rows.len(), study: self.study.clone() };
-        let row = |(Place { transcript, .. }, became): (&Place, _)| json(&WrittenRow { transcript, became });
-        [json(&header)].into_iter().chain(self.rows.iter().map(row))
-    }
-
-    /// Writes its written form, compressed by gzip.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it cannot be written.
-    pub fn write(&self, to: impl Write) -> io::Result<()> {
-        let mut to = GzEncoder::new(to, Compression::default());
-        self.lines().try_for_each(|line| writeln!(to, "{line}"))?;
-        to.finish().map(drop)
-    }
-
-    /// Returns its written form, compressed by gzip.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.write(&mut bytes).expect("memory can be written to");
-        bytes
-    }
-
-    /// Reads its written form, compressed or not. The results of many transcripts wait in a file.
-    ///
-    /// # Errors
-    ///
-    /// Fails unless it is a whole part of this version of the program.
-    pub fn read(from: impl Read, spill: &Spill) -> Result<Self, PartError> {
-        let mut from = BufReader::new(from);
-        if from.fill_buf().map_err(PartError::Unreadable)?.starts_with(&GZIP) {
-            Self::from_lines(BufReader::new(MultiGzDecoder::new(from)), spill)
-        } else {
-            Self::from_lines(from, spill)
-        }
-    }
-
-    fn from_lines(from: impl BufRead, spill: &Spill) -> Result<Self, PartError> {
-        let mut lines = from.lines().enumerate();
-        let (_, first) = lines.next().ok_or(PartError::NoPart)?;
-        let header: Header = serde_json::from_str(&first.map_err(PartError::Unreadable)?).map_err(|_| PartError::NoPart)?;
-        if header.recompact_part != VERSION {
-            return Err(PartError::OtherVersion(header.recompact_part));
-        }
-        if header.program != Program::this() {
-            return Err(PartError::OtherProgram(header.program));
-        }
-        let rows: BTreeMap<Place, Row> = lines
-            .map(|(nth, line)| {
-                let line = line.map_err(PartError::Unreadable)?;
-                let mut row: Outcome<Checkpoint<Given>> =
-                    serde_json::from_str(&line).map_err(|why| PartError::Row { line: nth + 1, why })?;
-                if let Became::Done(done) = &mut row.became
-                    && let Given::Replay(replay) = &mut done.result.result
-                {
-                    replay.spill(spill).map_err(PartError::NoSpill)?;
-                }
-                Ok((Place::of(&row.transcript, &row.became), row.became))
-            })
-            .collect::<Result<_, PartError>>()?;
-        match rows.len() {
-            found if found == header.rows => Ok(Self { study: header.study, rows }),
-            found => Err(PartError::CutOff { found, rows: header.rows }),
-        }
     }
 }
 

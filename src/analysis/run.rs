@@ -7,9 +7,10 @@ use super::Error;
 use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
 use super::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
-use super::study::{Observers, Spill, TranscriptResult};
+use super::study::{Observers, TranscriptResult};
 use crate::results::saved::{Families, Results};
 use crate::transcript::format::Reading;
+use crate::util::spill::Spill;
 
 /// What a replay takes over, and what watches it.
 #[derive(Default)]

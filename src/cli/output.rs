@@ -46,12 +46,16 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
     }
 }
 
-/// Writes to a file what `content` writes, which need not fit in memory.
+/// Writes what `content` writes, which need not fit in memory, to a file or to standard output.
 ///
 /// # Errors
 ///
 /// Fails like [`write`](fn@write).
-pub fn write_by(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+pub fn write_by(out: Option<&Path>, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+    let Some(path) = out else {
+        let mut to = BufWriter::new(captured::Stdout);
+        return unless_closed(content(&mut to).and_then(|()| to.flush())).map_err(OutputError::Stdout);
+    };
     let mut draft = Draft::begin(path)?;
     content(&mut draft.to).map_err(|error| OutputError::Unwritable(path.to_owned(), error))?;
     draft.finish()?;
@@ -104,7 +108,12 @@ fn say_written(path: &Path, bytes: usize) {
 }
 
 fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    match to.write_all(bytes).and_then(|()| to.flush()) {
+    unless_closed(to.write_all(bytes).and_then(|()| to.flush()))
+}
+
+/// A closed pipe is not an error.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

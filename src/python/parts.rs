@@ -12,9 +12,9 @@ use super::watch::{Skipped, Sources, Watch, strict};
 use crate::analysis::corpus::{ReadSpec, RunError};
 use crate::analysis::part::{Part, PartError, Unasked};
 use crate::analysis::spec::{Files, StudySpec};
-use crate::analysis::study::Spill;
 use crate::analysis::sweep::{LoadedSweep, SweepOfParts};
 use crate::results::saved::Results;
+use crate::util::spill::Spill;
 
 /// Replays transcripts that are a part of a study. Returns the part as it is written; what was skipped is in it.
 #[pyfunction]
@@ -28,7 +28,8 @@ pub fn replay_part<'py>(
     let Run { spec, loaded, outcomes, .. } = run(py, &sources, policies, settings, &watch)?;
     takes_all(&spec.read)?;
     strict(&spec.read, outcomes.summary())?;
-    let part = py.detach(|| loaded.part(outcomes).map(|part| part.to_bytes())).map_err(raise)?;
+    let pool = watch.pool()?;
+    let part = py.detach(|| loaded.part(outcomes).map(|part| pool.install(|| part.to_bytes()))).map_err(raise)?;
     Ok(PyBytes::new(py, &part))
 }
 
@@ -58,7 +59,8 @@ pub fn sweep_part<'py>(
             watch.run(py, &corpus, |corpus, pulse| loaded.next_part(so_far, corpus, pulse))?.0.map_err(raise)?
         }
     };
-    Ok(PyBytes::new(py, &py.detach(|| part.to_bytes())))
+    let pool = watch.pool()?;
+    Ok(PyBytes::new(py, &py.detach(|| pool.install(|| part.to_bytes()))))
 }
 
 fn takes_all(read: &ReadSpec) -> PyResult<()> {

@@ -131,6 +131,17 @@ impl Watch {
         self.run_calling(py, corpus, &Calls::default(), work)
     }
 
+    /// Returns a pool of as many threads as it may use.
+    ///
+    /// # Errors
+    ///
+    /// Raises an error if no threads can be started.
+    pub fn pool(&self) -> PyResult<rayon::ThreadPool> {
+        let threads = self.0.map_or(0, |jobs| jobs.min(MAX_THREADS));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| raise_message(format!("no threads could be started: {error}")))
+    }
+
     /// Runs work on a thread pool, and meanwhile the calls of functions in this thread. While none runs, this thread is without the
     /// interpreter's lock, so that other threads of Python go on.
     ///
@@ -145,9 +156,7 @@ impl Watch {
         calls: &Calls,
         work: impl FnOnce(&FileCorpus, &Pulse) -> T + Send,
     ) -> PyResult<(T, Vec<String>)> {
-        let threads = self.0.map_or(0, |jobs| jobs.min(MAX_THREADS));
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| raise_message(format!("no threads could be started: {error}")))?;
+        let pool = self.pool()?;
         let sizes = corpus.inputs().iter().map(Input::size).collect();
         let pulse = Pulse { is_stopped: calls.stopped(), sizes, ..Pulse::default() };
         let (open, jobs) = calls.open(py)?;

@@ -1,5 +1,7 @@
 //! What reports print: documents with their sections, and how much of them is printed.
 
+use std::io::{self, Write};
+
 use super::Drawing;
 use super::screen::{MAX_LINES, Screen};
 use super::table_model::TableModel;
@@ -41,6 +43,15 @@ pub trait Document: Sized + 'static {
 
     /// Writes all of it as JSON.
     fn json(&self) -> Vec<u8>;
+
+    /// Writes all of it as JSON, which need not fit in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails as the writer does.
+    fn write_json(&self, to: &mut dyn Write) -> io::Result<()> {
+        to.write_all(&self.json())
+    }
 }
 
 /// A part of a document for people, which `--show` chooses by its id.

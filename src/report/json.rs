@@ -23,10 +23,23 @@ pub fn write(data: &impl Serialize) -> Vec<u8> {
 /// deeper members stay on one line.
 pub fn write_rows(data: &impl Serialize, broken: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut out, RowPerLine { broken, depth: 0, filled: false });
-    data.serialize(&mut serializer).expect("plain data with string keys, written to memory");
-    out.push(b'\n');
+    write_rows_to(&mut out, data, broken).expect("plain data with string keys, written to memory");
     out
+}
+
+/// Writes any plain data in the layout of [`write`](fn@write) to where it goes.
+///
+/// # Errors
+///
+/// Fails as the writer does.
+pub fn write_to(to: &mut dyn Write, data: &impl Serialize) -> io::Result<()> {
+    write_rows_to(to, data, 2)
+}
+
+fn write_rows_to(to: &mut (impl Write + ?Sized), data: &impl Serialize, broken: usize) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(&mut *to, RowPerLine { broken, depth: 0, filled: false });
+    data.serialize(&mut serializer)?;
+    to.write_all(b"\n")
 }
 
 /// A JSON formatter that breaks lines down to a nesting depth.

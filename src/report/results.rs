@@ -1,5 +1,7 @@
 //! Results of a replay or a sweep as a document: its sections.
 
+use std::io::{self, Write};
+
 use super::answer::AnsweredResults;
 use super::table_model::{
     calibration, compare, comparison, cost, cost_check, findings, growth, layers, left_out_transcripts, notes, quirks, retention,
@@ -61,6 +63,10 @@ impl Document for Results {
 
     fn json(&self) -> Vec<u8> {
         json::write(&AnsweredResults::new(self))
+    }
+
+    fn write_json(&self, to: &mut dyn Write) -> io::Result<()> {
+        json::write_to(to, &AnsweredResults::new(self))
     }
 }
 

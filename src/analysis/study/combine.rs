@@ -2,6 +2,7 @@
 //! is added up. Only one transcript's details are in memory with the sums.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 
 use crate::engine::policy::Policy;
@@ -11,10 +12,11 @@ use crate::results::saved::{
     Coverage, Dates, Families, PolicyText, ResultNote, Results, Row, Sharing, answer_spending, summarise,
 };
 use crate::transcript::copies;
+use crate::util::spill::Spill;
 
 use super::policy_totals::PolicyTotals;
 use super::retention::ChanceSample;
-use super::transcript_result::{Times, TranscriptResult};
+use super::transcript_result::{Details, Times, TranscriptResult};
 use super::unknown_models::UnknownModels;
 use super::{Study, retention, summarizers};
 
@@ -31,7 +33,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         coverage: Coverage { found: transcripts.len(), left_out: Vec::new() },
         ..Results::of_this_program()
     };
-    let copies = without_copies(&transcripts);
+    let copies = without_copies(&mut transcripts);
     let mut counted: Vec<Result<TranscriptResult, ResultNote>> =
         transcripts.into_iter().zip(copies).map(|(result, copy)| copy.map_or(Ok(result), Err)).collect();
     let families = Families::new(counted.iter().flatten().flat_map(|result| &result.kin));
@@ -39,7 +41,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     let samples: Vec<&ChanceSample> = counted.iter().flatten().flat_map(|result| &result.compared).collect();
     let mut chances = retention::chances(&samples).into_iter();
 
-    let mut sharing = Sharing::default();
+    let (mut sharing, lines) = (Sharing::default(), Spill::after(0));
     let mut paid = BTreeMap::new();
     let mut policies = vec![PolicyTotals::default(); study.policies.len()];
     let mut unknown_models = UnknownModels::default();
@@ -52,6 +54,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
                 continue;
             }
         };
+        let is_spilled = details.is_spilled();
         let mut details = details.into_value();
         for (unknown, model) in &details.unknown {
             unknown_models.add(*unknown, model, &transcript);
@@ -63,6 +66,10 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         retention::fill_in_chance(&mut details.rows, compared.iter().zip(&mut chances));
         families.group(&mut details.rows);
         sharing.add(&mut details.rows);
+        details.names().for_each(|(transcript, conversation)| sharing.add_names(transcript, conversation));
+        if is_spilled && let Err(error) = spill(&mut details, &sharing, &lines) {
+            log::info!("results stay in memory, because a temporary file cannot be written: {error}");
+        }
         results.rows.extend(details.rows);
         results.traces.extend(details.traces);
         results.findings.extend(details.findings);
@@ -92,6 +99,12 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     results
 }
 
+/// Moves what is read only row by row to files.
+fn spill(details: &mut Details, sharing: &Sharing, lines: &Spill) -> io::Result<()> {
+    sharing.spill(&mut details.rows)?;
+    details.traces.iter_mut().try_for_each(|trace| trace.lines.spill(lines))
+}
+
 fn policy_text(policy: &Policy) -> PolicyText {
     PolicyText {
         name: policy.name.clone(),
@@ -108,13 +121,13 @@ fn price_dates(study: &Study, rows: &[Row]) -> Option<[String; 2]> {
     study.prices.dates(models)
 }
 
-/// Returns a note for each transcript that is in another one too, and counts there.
-fn without_copies(transcripts: &[TranscriptResult]) -> Vec<Option<ResultNote>> {
-    let calls: Vec<_> = transcripts.iter().map(|result| (result.calls.as_slice(), result.is_compacted)).collect();
+/// Takes the hashes of calls. Returns a note for each transcript that is in another one too, and counts there.
+fn without_copies(transcripts: &mut [TranscriptResult]) -> Vec<Option<ResultNote>> {
+    let calls = transcripts.iter_mut().map(|result| (std::mem::take(&mut result.calls), result.is_compacted)).collect();
     let note = |(result, original): (&TranscriptResult, Option<usize>)| {
         Some(ResultNote::of_copy(&result.transcript, &transcripts[original?].transcript))
     };
-    transcripts.iter().zip(copies::originals(&calls)).map(note).collect()
+    transcripts.iter().zip(copies::originals(calls)).map(note).collect()
 }
 
 fn finding_ids(study: &Study) -> Vec<String> {

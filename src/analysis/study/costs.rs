@@ -76,8 +76,8 @@ impl ConversationCosts {
     pub fn row(&self, transcript: &str, conversation: &str) -> Option<CheckRow> {
         let check = self.check.as_ref()?;
         Some(CheckRow {
-            transcript: transcript.to_owned(),
-            conversation: conversation.to_owned(),
+            transcript: transcript.into(),
+            conversation: conversation.into(),
             calls: check.calls,
             matching_calls: check.matching,
             recorded_read: check.recorded.read,

@@ -18,10 +18,11 @@ use crate::metrics::metric::{self, MetricInput};
 use crate::metrics::retention::{Bounds, GroupTotals, Miss, OutcomeWeights, Retention};
 use crate::results::saved::{Families, KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{BlockKind, Conversation};
+use crate::util::held::Held;
+use crate::util::spill::Spill;
 use crate::util::text::around;
 
 use super::Prepared;
-use super::held::{Held, Spill};
 
 /// Maximum number of other sessions for the placebo. Their median counts, because one of them may be a copy of the same
 /// session.
@@ -199,7 +200,7 @@ pub struct ChanceSample {
 impl ChanceSample {
     pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
         let session = Session::new(transcript, conversation).to_string();
-        Self { conversation: conversation.to_owned(), session, placebo: Held::Here(placebo) }
+        Self { conversation: conversation.to_owned(), session, placebo: placebo.into() }
     }
 
     /// Gives it the session with which it counts.

@@ -28,5 +28,11 @@ pub fn row(transcript: &str, conversation: &Conversation, window: u64, lines: Ve
     let calls = conversation.compactions.iter().map(|compaction| before(compaction.message_index));
     let mut recorded: Vec<usize> = calls.filter(|call| *call <= conversation.calls.len()).collect();
     recorded.dedup();
-    TraceRow { transcript: transcript.to_owned(), conversation: conversation.name.clone(), window, recorded, lines }
+    TraceRow {
+        transcript: transcript.into(),
+        conversation: conversation.name.as_str().into(),
+        window,
+        recorded,
+        lines: lines.into(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +14,11 @@ use crate::results::saved::{CalibrationRow, CheckRow, Kinship, ResultNote, Row, 
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
 use crate::transcript::format::{Note, Reading};
+use crate::util::held::Held;
+use crate::util::spill::Spill;
 use crate::util::text::plural;
 
 use super::compare::{BaselineComparison, ComparedReplay};
-use super::held::{Held, Spill};
 use super::policy_totals::PolicyTotals;
 use super::retention::ChanceSample;
 use super::trace;
@@ -80,7 +82,7 @@ impl TranscriptResult {
             kin: reading.conversations.iter().map(|conversation| Kinship::new(transcript, conversation)).collect(),
             compared,
             unanswered: None,
-            details: Held::Here(details),
+            details: details.into(),
         }
     }
 
@@ -121,6 +123,14 @@ impl Details {
         let mut times = Times::default();
         reading.conversations.iter().for_each(|conversation| times.add(Times(conversation.times())));
         Self { times, notes: reading.notes.iter().map(note).collect(), ..Self::default() }
+    }
+
+    /// Returns the names in what it says about conversations, besides its rows.
+    pub(super) fn names(&mut self) -> impl Iterator<Item = (&mut Arc<str>, &mut Arc<str>)> {
+        let traces = self.traces.iter_mut().map(|row| (&mut row.transcript, &mut row.conversation));
+        let checks = self.checks.iter_mut().map(|row| (&mut row.transcript, &mut row.conversation));
+        let calibrations = self.calibrations.iter_mut().map(|row| (&mut row.transcript, &mut row.conversation));
+        traces.chain(checks).chain(calibrations)
     }
 
     /// Adds the replays of one conversation, in the order of the policies. Returns why a summarizer had no answer, if one had none.

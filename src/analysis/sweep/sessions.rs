@@ -56,8 +56,8 @@ impl SessionTable {
         let mut table = Self::default();
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let is_compacted = |transcript: &TranscriptSize| transcript.conversations.iter().any(|seen| seen.is_compacted);
-        let calls: Vec<_> = transcripts.iter().map(|one| (one.call_hashes.as_slice(), is_compacted(one))).collect();
-        let originals = copies::originals(&calls);
+        let calls = transcripts.iter().map(|one| (one.call_hashes.clone(), is_compacted(one))).collect();
+        let originals = copies::originals(calls);
         let counted = transcripts.iter().zip(&originals).filter(|(_, original)| original.is_none());
         let families = Families::new(counted.flat_map(|(transcript, _)| transcript.conversations.iter().map(|seen| &seen.kin)));
         for (TranscriptSize { transcript, conversations, .. }, original) in transcripts.iter().zip(originals) {

@@ -123,6 +123,9 @@ impl OutputArgs {
     }
 
     fn write_document<D: Document>(&self, command: &str, document: &D, is_long: bool) -> Result<(), Failure> {
+        if self.is_loadable() {
+            return Ok(output::write_by(self.out.as_deref(), |to| document.write_json(to))?);
+        }
         let layout = self.layout(command);
         let bytes = self.report().render(document, &layout).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.report())))?;
         let is_text = matches!(self.report().format, Format::Text(..));

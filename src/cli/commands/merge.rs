@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::analysis::part::{Part, Unasked};
-use recompact::analysis::study::Spill;
 use recompact::analysis::sweep::{LoadedSweep, SweepOfParts};
 use recompact::results::saved::Results;
 use recompact::transcript::source::expand_patterns;
+use recompact::util::spill::Spill;
 
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::error::Failure;
@@ -46,7 +46,7 @@ impl Merge {
         let parts = self.parts.iter().map(|path| read(path, &spill)).collect::<Result<Vec<Part>, Failure>>()?;
         let merged = Part::merge(parts)?;
         if let Some(file) = self.part.as_deref() {
-            return Ok(output::write_by(file, |to| merged.write(to))?);
+            return Ok(output::write_by(Some(file), |to| merged.write(to))?);
         }
         if merged.is_of_sweep() { self.finish_sweep(merged) } else { self.finish(merged) }
     }

@@ -158,7 +158,7 @@ impl Replay {
         let outcomes = self.transcripts.read_once(&[Some(file)], |corpus, monitor| loaded.outcomes(corpus, monitor, None))?;
         self.transcripts.checked(outcomes.summary())?;
         let part = loaded.part(outcomes)?;
-        Ok(output::write_by(file, |to| part.write(to))?)
+        Ok(output::write_by(Some(file), |to| part.write(to))?)
     }
 
     /// Shows the section of each option that asks for something which the screen does not show.

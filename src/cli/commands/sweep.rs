@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::analysis::spec::{StudySpec, SweepSpec};
-use recompact::analysis::study::Spill;
 use recompact::analysis::sweep::{Continuation, LoadedSweep, Parameter, SweepEnd, SweepRun, measure};
 use recompact::results::condition::Condition;
 use recompact::results::saved::Results;
+use recompact::util::spill::Spill;
 
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::settings::setting;
@@ -136,7 +136,7 @@ impl Sweep {
                 self.transcripts.run(|corpus, monitor| loaded.next_part(so_far, corpus, monitor))?
             }
         };
-        Ok(output::write_by(file, |to| part.write(to))?)
+        Ok(output::write_by(Some(file), |to| part.write(to))?)
     }
 
     fn spec(&self) -> StudySpec {

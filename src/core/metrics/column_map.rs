@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metrics::column::ColumnId;
 use crate::util::numbers::{EXACT, Numbers};
+use crate::util::spill::Spill;
 
 /// Map from column ids that keeps the order of insertion. A lookup scans the few dozen ids; if two entries have one id, the
 /// first counts.
@@ -148,6 +150,15 @@ impl Values {
             *place = self.place(id)?;
         }
         self.values.nth(*place).flatten()
+    }
+
+    /// Moves the values to a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. The values then stay in memory.
+    pub fn spill(&mut self, to: &Spill) -> io::Result<()> {
+        self.values.spill(to)
     }
 }
 

@@ -51,13 +51,14 @@ fn hash(parts: &[&[u8]]) -> u64 {
 /// Returns, for each transcript, the index of another one that has its calls; `None` for originals. A transcript is given by the hashes
 /// of its calls, and whether it has a compaction. Of two equal transcripts the first with a compaction is the original, because a
 /// conversion often lacks them; else the first one; else the longer one.
-pub fn originals(transcripts: &[(&[u64], bool)]) -> Vec<Option<usize>> {
-    let sets: Vec<Vec<u64>> = transcripts.iter().map(|(calls, _)| sorted(calls.to_vec())).collect();
+pub fn originals(transcripts: Vec<(Vec<u64>, bool)>) -> Vec<Option<usize>> {
+    let (sets, is_compacted): (Vec<Vec<u64>>, Vec<bool>) =
+        transcripts.into_iter().map(|(calls, is_compacted)| (sorted(calls), is_compacted)).unzip();
     // Equal transcripts are found at once: each of a thousand would have a thousand holders.
     let mut first_of: HashMap<&[u64], usize> = HashMap::new();
     for (index, calls) in sets.iter().enumerate() {
         let first = first_of.entry(calls).or_insert(index);
-        if transcripts[index].1 && !transcripts[*first].1 {
+        if is_compacted[index] && !is_compacted[*first] {
             *first = index;
         }
     }
@@ -112,7 +113,7 @@ mod tests {
 
     fn check(transcripts: &[&str], expected: &[Option<usize>]) {
         let hashes: Vec<_> = transcripts.iter().map(|words| call_hashes(&[conversation(words)])).collect();
-        assert_eq!(originals(&hashes.iter().map(|calls| (&calls[..], false)).collect::<Vec<_>>()), expected, "{transcripts:?}");
+        assert_eq!(originals(hashes.into_iter().map(|calls| (calls, false)).collect()), expected, "{transcripts:?}");
     }
 
     #[test]
@@ -129,23 +130,23 @@ mod tests {
     #[test]
     fn copies_of_a_copy_name_the_longest_transcript() {
         check(&["a b c", "a b c", "a b c d e", "a b c"], &[Some(2), Some(2), None, Some(2)]);
-        let some = [&[][..], &[], &[1], &[]].map(|calls| (calls, false));
-        assert_eq!(originals(&some), [None; 4], "transcripts without calls");
+        let some = [vec![], vec![], vec![1], vec![]].map(|calls| (calls, false));
+        assert_eq!(originals(some.into()), [None; 4], "transcripts without calls");
     }
 
     #[test]
     fn of_equal_transcripts_the_one_with_compactions_is_the_original() {
-        let of = |compacted: [bool; 3]| originals(&compacted.map(|is_compacted| (&[1, 2][..], is_compacted)));
+        let of = |compacted: [bool; 3]| originals(compacted.map(|is_compacted| (vec![1, 2], is_compacted)).into());
         assert_eq!(of([false, true, true]), [Some(1), None, Some(1)]);
         assert_eq!(of([false, false, false]), [None, Some(0), Some(0)]);
-        assert_eq!(originals(&[(&[1, 2], true), (&[1, 2, 3], false)]), [Some(1), None], "the longer one");
+        assert_eq!(originals(vec![(vec![1, 2], true), (vec![1, 2, 3], false)]), [Some(1), None], "the longer one");
     }
 
     /// Comparing each of them with each other one would take hours.
     #[test]
     fn equal_transcripts_are_found_at_once() {
         let calls: Vec<u64> = (0..100).collect();
-        let found = originals(&vec![(calls.as_slice(), false); 20_000]);
+        let found = originals(vec![(calls, false); 20_000]);
         assert_eq!(found.iter().flatten().filter(|original| **original == 0).count(), 19_999);
     }
 

@@ -1,6 +1,11 @@
 //! Numbers that may be absent, in few bytes: most values of results are absent, zero, or small and whole.
 
-/// A list of numbers. A lookup reads the numbers before it.
+use std::borrow::Cow;
+use std::io;
+
+use super::spill::{Place, Spill};
+
+/// A list of numbers, in memory or in a file. A lookup reads the numbers before it.
 ///
 /// ```text
 ///  number                        bytes
@@ -9,8 +14,14 @@
 ///  whole, from 0 to 237          2 + number
 ///  whole, of n bytes (1 to 7)    239 + n, and its bytes, the lowest first
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct Numbers(Box<[u8]>);
+#[derive(Debug, Clone)]
+pub struct Numbers(Bytes);
+
+#[derive(Debug, Clone)]
+enum Bytes {
+    Here(Box<[u8]>),
+    Spilled(Place),
+}
 
 const ABSENT: u8 = 0;
 const FLOAT: u8 = 1;
@@ -22,22 +33,52 @@ pub const EXACT: f64 = 9_007_199_254_740_992.0;
 impl Numbers {
     /// Returns the number at this place; `None` if there is none.
     pub fn nth(&self, place: usize) -> Option<Option<f64>> {
-        let mut rest = &*self.0;
-        for _ in 0..place {
-            rest = rest.get(length(*rest.first()?)..)?;
+        match &self.0 {
+            Bytes::Here(bytes) => nth(bytes, place),
+            Bytes::Spilled(at) => at.see(|bytes| nth(bytes, place)),
         }
-        first(rest)
     }
 
     /// Returns all numbers, in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<f64>> + '_ {
-        let mut rest = &*self.0;
+        let bytes = match &self.0 {
+            Bytes::Here(bytes) => Cow::Borrowed(&**bytes),
+            Bytes::Spilled(at) => Cow::Owned(at.see(<[u8]>::to_vec)),
+        };
+        let mut begin = 0;
         std::iter::from_fn(move || {
+            let rest = &bytes[begin..];
             let number = first(rest)?;
-            rest = &rest[length(rest[0])..];
+            begin += length(rest[0]);
             Some(number)
         })
     }
+
+    /// Moves the numbers to a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. The numbers then stay in memory.
+    pub fn spill(&mut self, to: &Spill) -> io::Result<()> {
+        if let Bytes::Here(bytes) = &self.0 {
+            self.0 = Bytes::Spilled(to.write(bytes)?);
+        }
+        Ok(())
+    }
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self(Bytes::Here(Box::default()))
+    }
+}
+
+fn nth(bytes: &[u8], place: usize) -> Option<Option<f64>> {
+    let mut rest = bytes;
+    for _ in 0..place {
+        rest = rest.get(length(*rest.first()?)..)?;
+    }
+    first(rest)
 }
 
 /// Number of bytes of a number with this first byte.
@@ -75,7 +116,7 @@ impl FromIterator<Option<f64>> for Numbers {
                 }
             }
         }
-        Self(bytes.into())
+        Self(Bytes::Here(bytes.into()))
     }
 }
 
@@ -110,7 +151,10 @@ mod tests {
 
     #[test]
     fn whole_and_absent_numbers_take_few_bytes() {
-        let bytes = |number: Option<f64>| Numbers::from_iter([number]).0.into_vec();
+        let bytes = |number: Option<f64>| match Numbers::from_iter([number]).0 {
+            Bytes::Here(bytes) => bytes.into_vec(),
+            Bytes::Spilled(place) => place.bytes(),
+        };
         assert_eq!(bytes(None), [0]);
         assert_eq!([0.0, 1.0, 237.0].map(|number| bytes(Some(number))), [[2], [3], [239]]);
         assert_eq!(bytes(Some(238.0)), [240, 238]);
@@ -136,14 +180,18 @@ mod tests {
     }
 
     proptest! {
-        /// What went in comes out, bit for bit, one by one and in order.
+        /// What went in comes out, bit for bit, one by one and in order, from memory and from a file.
         #[test]
         fn numbers_are_what_was_put_in(list in prop::collection::vec(number(), 0..20)) {
             let bits = |number: Option<f64>| number.map(f64::to_bits);
             let packed: Numbers = list.iter().copied().collect();
-            prop_assert_eq!(packed.iter().map(bits).collect::<Vec<_>>(), list.iter().copied().map(bits).collect::<Vec<_>>());
-            for place in 0..=list.len() {
-                prop_assert_eq!(packed.nth(place).map(bits), list.get(place).copied().map(bits));
+            let mut spilled = packed.clone();
+            spilled.spill(&Spill::after(0)).expect("a temporary file");
+            for packed in [packed, spilled] {
+                prop_assert_eq!(packed.iter().map(bits).collect::<Vec<_>>(), list.iter().copied().map(bits).collect::<Vec<_>>());
+                for place in 0..=list.len() {
+                    prop_assert_eq!(packed.nth(place).map(bits), list.get(place).copied().map(bits));
+                }
             }
         }
     }

@@ -71,7 +71,7 @@ pub fn place(results: &Results, series: &PolicySeries) -> Markup {
 
 /// The beginning of the command that prints requests of a conversation.
 pub fn command(row: &TraceRow) -> String {
-    let conversation = match row.conversation.as_str() {
+    let conversation = match &*row.conversation {
         MAIN => String::new(),
         name => format!(" --conversation {}", shell_word(name)),
     };

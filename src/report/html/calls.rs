@@ -50,7 +50,8 @@ pub fn decimate(tokens: &[u64], largest: usize) -> Vec<CallStep> {
 
 /// Draws the plot. `arguments` are those of [`call_panel::arguments`] for each policy that is drawn.
 pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries, arguments: &[String]) -> Markup {
-    let lines = drawn_lines(row, series);
+    let lines = row.lines.value();
+    let lines = drawn_lines(&lines, series);
     let calls = lines.iter().map(|(_, line)| line.tokens.len()).max().unwrap_or(0);
     let largest = lines.iter().flat_map(|(_, line)| &line.tokens).copied().max().unwrap_or(0) as f64;
     if calls == 0 {
@@ -97,14 +98,16 @@ pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries, arguments:
 }
 
 /// The lines that are drawn, in the order of the legend.
-pub fn drawn_lines<'a, 'b>(row: &'a TraceRow, series: &'b PolicySeries) -> Vec<(&'b SeriesStyle<'b>, &'a TraceLine)> {
-    let line = |style: &'b SeriesStyle| Some((style, row.lines.iter().find(|line| line.policy == style.policy)?));
+pub fn drawn_lines<'a, 'b>(lines: &'a [TraceLine], series: &'b PolicySeries) -> Vec<(&'b SeriesStyle<'b>, &'a TraceLine)> {
+    let line = |style: &'b SeriesStyle| Some((style, lines.iter().find(|line| line.policy == style.policy)?));
     series.drawn.iter().filter_map(line).collect()
 }
 
 /// The exact numbers of all lines, for the script: differences from call to call, because they are packed to half of the size.
 pub fn exact(results: &Results, series: &PolicySeries) -> Value {
-    let of_trace = |row: &TraceRow| drawn_lines(row, series).into_iter().map(|(_, line)| exact_line(line)).collect::<Vec<_>>();
+    let of_trace = |row: &TraceRow| {
+        drawn_lines(&row.lines.value(), series).into_iter().map(|(_, line)| exact_line(line)).collect::<Vec<_>>()
+    };
     json!(results.traces.iter().map(of_trace).collect::<Vec<_>>())
 }
 

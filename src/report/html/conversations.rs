@@ -153,7 +153,8 @@ const VALUES: [&str; 6] = [cost::USD, retention::HIT, retention::HARD, broken::R
 /// Table of the policies that have a line: the values that decide, the largest request, and the edits.
 fn values(results: &Results, series: &PolicySeries, data: &ConversationData) -> TableModel {
     let columns: Vec<&Column> = VALUES.iter().filter_map(|id| results.column(id)).collect();
-    let lines = data.trace.map_or_else(Vec::new, |trace| calls::drawn_lines(trace, series));
+    let lines = data.trace.map(|trace| trace.lines.value()).unwrap_or_default();
+    let lines = calls::drawn_lines(&lines, series);
     let row = |style: &SeriesStyle| {
         let row = data.rows.iter().find(|row| *row.policy == *style.policy && row.bound_of.is_none())?;
         let of_row = columns.iter().map(|column| number_format::value(column.unit, row.values.get(&column.id)));

@@ -49,7 +49,7 @@ pub fn collect(results: &Results) -> Vec<ConversationData<'_>> {
     let mut indices: HashMap<ConversationKey, usize> = HashMap::new();
     let mut conversations: Vec<ConversationData> = Vec::new();
     let rows = results.rows.iter().map(|row| (&*row.transcript, &*row.conversation, Some(row), None));
-    let traces = results.traces.iter().map(|trace| (trace.transcript.as_str(), trace.conversation.as_str(), None, Some(trace)));
+    let traces = results.traces.iter().map(|trace| (&*trace.transcript, &*trace.conversation, None, Some(trace)));
     for (transcript, conversation, row, trace) in rows.chain(traces) {
         let index = *indices.entry((transcript, conversation)).or_insert(conversations.len());
         if index == conversations.len() {
@@ -58,7 +58,8 @@ pub fn collect(results: &Results) -> Vec<ConversationData<'_>> {
         let data = &mut conversations[index];
         data.rows.extend(row);
         data.trace = data.trace.or(trace);
-        data.calls = data.calls.max(trace.map_or(0, |trace| trace.lines.iter().map(|line| line.tokens.len()).max().unwrap_or(0)));
+        data.calls =
+            data.calls.max(trace.map_or(0, |trace| trace.lines.value().iter().map(|line| line.tokens.len()).max().unwrap_or(0)));
     }
     conversations
 }

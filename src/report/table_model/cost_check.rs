@@ -20,7 +20,7 @@ const CLOSE_WITHOUT_EVENTS: f64 = 0.05;
 /// The sum over all recorded sessions, then those whose simulated cost is off, worst first.
 pub fn checks(results: &Results) -> TableModel {
     let checks = &results.checks;
-    let folder = common_folder(checks.iter().map(|check| check.transcript.as_str()));
+    let folder = common_folder(checks.iter().map(|check| &*check.transcript));
     let far = |check: &&CheckRow| check.error.abs() > CLOSE || check.ideal_error.abs() > CLOSE_WITHOUT_EVENTS;
     let mut worst: Vec<&CheckRow> = checks.iter().filter(far).collect();
     let error = |check: &CheckRow| check.error.abs().max(check.ideal_error.abs());
@@ -85,8 +85,7 @@ pub fn record(results: &Results) -> Option<String> {
     let rows = || results.rows.iter().filter(|row| row.bound_of.is_none() && Role::of(&row.policy) == Role::Recorded);
     let sum = |id: &str| rows().filter_map(|row| row.values.get(id)).sum::<f64>();
     let in_usd = results.checks.iter().filter(|check| check.priced && check.in_usd);
-    let checks: HashMap<_, &CheckRow> =
-        in_usd.map(|check| ((check.transcript.as_str(), check.conversation.as_str()), check)).collect();
+    let checks: HashMap<_, &CheckRow> = in_usd.map(|check| ((&*check.transcript, &*check.conversation), check)).collect();
     let priced = rows().filter(|row| row.values.get(cost::USD).is_some());
     let priced = priced.filter_map(|row| checks.get(&(&*row.transcript, &*row.conversation)));
     let (usage, simulated) = priced.fold((0.0, 0.0), |(usage, simulated), check| {
@@ -170,7 +169,7 @@ fn sum(checks: &[CheckRow]) -> Option<CheckRow> {
     })?;
     let error = |cost: f64| if sum.recorded_cost > 0.0 { cost / sum.recorded_cost - 1.0 } else { 0.0 };
     let (error, ideal_error) = (error(sum.simulated_cost), error(sum.ideal_cost));
-    Some(CheckRow { conversation: String::new(), worst_call: None, why: None, error, ideal_error, ..sum })
+    Some(CheckRow { conversation: "".into(), worst_call: None, why: None, error, ideal_error, ..sum })
 }
 
 fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
@@ -178,7 +177,7 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
     let share = |part: u64, whole: u64| number_format::value(Unit::Share, Some(part as f64 / whole.max(1) as f64));
     vec![
         name.to_owned(),
-        check.conversation.clone(),
+        check.conversation.to_string(),
         share(check.counted_tokens, check.tokens),
         share(check.recorded_read, check.tokens),
         share(check.simulated_read, check.tokens),

@@ -11,10 +11,10 @@ const BARS: usize = 60;
 
 /// One row per policy. All rows share the scale of the largest request.
 pub fn growth(results: &Results) -> TableModel {
-    let calls = |trace: &TraceRow| trace.lines.iter().map(|line| line.tokens.len()).max().unwrap_or(0);
+    let calls = |trace: &TraceRow| trace.lines.value().iter().map(|line| line.tokens.len()).max().unwrap_or(0);
     // Reversed, because `max_by_key` returns the last maximum and we want the first.
     let longest = results.traces.iter().rev().max_by_key(|trace| calls(trace)).filter(|trace| calls(trace) > 1);
-    let lines = longest.map_or(&[][..], |trace| &trace.lines);
+    let lines = longest.map(|trace| trace.lines.value()).unwrap_or_default();
     let largest = lines.iter().flat_map(|line| &line.tokens).copied().max().unwrap_or(0);
     let row = |line: &TraceLine| {
         let peak = line.tokens.iter().max().map(|tokens| *tokens as f64);
@@ -33,7 +33,7 @@ pub fn growth(results: &Results) -> TableModel {
     let subject = longest.map_or(String::new(), |trace| {
         // Saved results may have a trace of a transcript without rows, in another folder.
         let transcript = trace.transcript.strip_prefix(folder).unwrap_or(&trace.transcript);
-        match trace.conversation.as_str() {
+        match &*trace.conversation {
             "main" => transcript.to_owned(),
             conversation => format!("{transcript}, {conversation}"),
         }

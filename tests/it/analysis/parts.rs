@@ -1,14 +1,16 @@
 //! Parts of a study merge into the whole study, to the byte, however the transcripts are divided.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use recompact::analysis::corpus::{FileCorpus, NoMonitor, ReadSpec};
 use recompact::analysis::part::{Part, PartError};
 use recompact::analysis::spec::{Files, Loaded, StudySpec, SweepSpec};
-use recompact::analysis::study::Spill;
 use recompact::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepOfParts, SweepRun, measure};
+use recompact::util::spill::Spill;
 use serde_json::{Value, json};
 
 use crate::support::effort;
@@ -214,7 +216,9 @@ fn what_is_no_part_of_the_study_is_refused() {
     assert!(other.starts_with("the part was made with policies [\"lcc-s08\""), "{other}");
 
     let before = of(&loaded);
-    let lines: Vec<String> = before.lines().collect();
+    let mut written = String::new();
+    MultiGzDecoder::new(&*before.to_bytes()).read_to_string(&mut written).expect("gzip of UTF-8");
+    let lines: Vec<&str> = written.lines().collect();
     let [header, row] = &lines[..] else { panic!("a header and a row") };
     assert_eq!(
         error(Part::read(format!("{header}\n").as_bytes(), &Spill::default())),

@@ -37,9 +37,16 @@ pub fn results(policies: usize, transcripts: usize, calls: usize) -> Results {
         }
         // The first transcript is the longest.
         let calls = if transcript == 0 { calls } else { calls * 3 / 4 };
-        let lines = names.iter().enumerate().map(|(at, policy)| line(policy, share(at, policies), calls)).collect();
+        let lines: Vec<TraceLine> =
+            names.iter().enumerate().map(|(at, policy)| line(policy, share(at, policies), calls)).collect();
         let window = 150_000;
-        traces.push(TraceRow { transcript: path, conversation: "main".into(), window, recorded: vec![calls / 2], lines });
+        traces.push(TraceRow {
+            transcript: path.into(),
+            conversation: "main".into(),
+            window,
+            recorded: vec![calls / 2],
+            lines: lines.into(),
+        });
     }
     let mut summary = summarise(&columns, &rows);
     for row in summary.iter_mut().filter(|row| row.bound_of.is_none()) {
@@ -326,11 +333,13 @@ pub fn hostile() -> Results {
         miss.layer = Some(bad("layer"));
     }
     for trace in &mut results.traces {
-        (trace.transcript, trace.conversation) = (bad(&trace.transcript), bad(&trace.conversation));
-        for line in &mut trace.lines {
+        (trace.transcript, trace.conversation) = (bad(&trace.transcript).into(), bad(&trace.conversation).into());
+        let mut lines = std::mem::take(&mut trace.lines).into_value();
+        for line in &mut lines {
             line.policy = policy(&line.policy);
             line.events.iter_mut().for_each(|event| event.layer = bad("layer"));
         }
+        trace.lines = lines.into();
     }
     for text in &mut results.policies {
         (text.name, text.toml) = (policy(&text.name), format!("{}# {BAD}\n", text.toml));

@@ -1,5 +1,7 @@
 //! Token calibrations, as rows of results.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +11,8 @@ use crate::tokens::meter::{SCALE, TextClass};
 /// The token rates of one conversation, fitted to recorded usage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CalibrationRow {
-    pub transcript: String,
-    pub conversation: String,
+    pub transcript: Arc<str>,
+    pub conversation: Arc<str>,
     /// Model of the conversation; empty if the record does not name one.
     pub model: String,
     /// Where the rates come from: `recorded` if they were fitted to this conversation, else the name of a model family.
@@ -42,8 +44,8 @@ impl CalibrationRow {
         let rate = |class: TextClass| f64::from(calibration.rates.by_class[class as usize]) / SCALE as f64;
         let to_thousandths = |value: f64| (value * 1e3).round() / 1e3;
         Self {
-            transcript: transcript.to_owned(),
-            conversation: conversation.to_owned(),
+            transcript: transcript.into(),
+            conversation: conversation.into(),
             model: calibration.model.clone().unwrap_or_default(),
             counter: match calibration.by {
                 RateSource::Itself => crate::tokens::meter::RECORDED.name.to_owned(),

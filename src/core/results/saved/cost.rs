@@ -1,5 +1,7 @@
 //! Cache invalidations and cost checks, as rows of results.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,8 +63,8 @@ pub struct CostlyInvalidation {
 /// The cost check of one conversation: the recorded session replayed, compared with what the provider billed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRow {
-    pub transcript: String,
-    pub conversation: String,
+    pub transcript: Arc<str>,
+    pub conversation: Arc<str>,
     /// Calls with recorded usage.
     pub calls: usize,
     /// Calls that match: simulated and recorded cache reads differ by at most a twentieth of the request.

@@ -1,18 +1,20 @@
 //! Lets rows share what repeats: a large study keeps hundreds of thousands of rows.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 use super::{Recording, Row};
 use crate::metrics::column_map::KnownIds;
+use crate::util::spill::Spill;
 
 /// What rows have had so far.
 #[derive(Debug, Default)]
 pub struct Sharing {
     /// Transcript, conversation and recording of the last row.
     last: (Arc<str>, Arc<str>, Arc<Recording>),
-    /// Names of policies and bounds.
-    names: HashSet<Arc<str>>,
+    /// Names of policies and bounds, with the file of their values: what reads one column reads the rows of one policy.
+    names: HashMap<Arc<str>, Spill>,
     ids: KnownIds,
 }
 
@@ -25,13 +27,28 @@ impl Sharing {
             share(&mut row.conversation, &mut self.last.1);
             share(&mut row.recording, &mut self.last.2);
             for name in [Some(&mut row.policy), row.bound_of.as_mut()].into_iter().flatten() {
-                match self.names.get(name) {
-                    Some(known) => *name = known.clone(),
-                    None => drop(self.names.insert(name.clone())),
+                match self.names.get_key_value(name) {
+                    Some((known, _)) => *name = known.clone(),
+                    None => drop(self.names.insert(name.clone(), Spill::after(0))),
                 }
             }
             row.values.share_ids(&mut self.ids);
         }
+    }
+
+    /// Lets what else is said about a conversation have the names of its rows.
+    pub fn add_names(&mut self, transcript: &mut Arc<str>, conversation: &mut Arc<str>) {
+        share(transcript, &mut self.last.0);
+        share(conversation, &mut self.last.1);
+    }
+
+    /// Moves the values of shared rows to files.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be written. The rest stays in memory.
+    pub fn spill(&self, rows: &mut [Row]) -> io::Result<()> {
+        rows.iter_mut().try_for_each(|row| self.names.get(&row.policy).map_or(Ok(()), |file| row.values.spill(file)))
     }
 }
 

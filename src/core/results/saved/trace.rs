@@ -1,20 +1,24 @@
 //! Tokens per call over time, as rows of results.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::util::held::Held;
 
 /// One conversation, call by call, under every policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceRow {
-    pub transcript: String,
-    pub conversation: String,
+    pub transcript: Arc<str>,
+    pub conversation: Arc<str>,
     /// Context window in tokens; the window of the baseline if policies differ.
     pub window: u64,
     /// Calls before which the recorded agent's harness compacted the context, from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<usize>,
-    /// One line for each policy.
-    pub lines: Vec<TraceLine>,
+    /// One line for each policy. They are large, so those of large studies wait in a file.
+    pub lines: Held<Vec<TraceLine>>,
 }
 
 /// One policy's requests.

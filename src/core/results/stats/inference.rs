@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::metrics::column::{Column, ColumnId, Direction};
-use crate::metrics::column_map::Intervals;
 use crate::results::saved::{Accumulator, ComparisonRow, Results, Statistics, Summary};
 
 use super::estimate::Estimate;
@@ -26,33 +25,37 @@ pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u
     let columns: Vec<&Column> = results.columns.iter().filter(|column| column.combine.is_average()).collect();
     let resampling =
         Resampling { resamples: Resamples::new(sessions, RESAMPLES, seed), flips: SignFlips::new(sessions, SIGN_PATTERNS, seed) };
-    let baseline_samples: Vec<ColumnSample> =
-        columns.par_iter().map(|column| ColumnSample::new(column, samples.added(baseline, None, column))).collect();
-    let infer_policy = |summary: &Summary| {
-        let is_compared =
-            summary.bound_of.is_none() && summary.policy != baseline && candidates.contains(&summary.policy.as_str());
-        let (mut intervals, mut predictions, mut comparisons) = (Vec::new(), Vec::new(), Vec::new());
-        for (column, baseline_sample) in columns.iter().zip(&baseline_samples) {
+    let infer_column = |column: &&Column| {
+        let baseline_sample = ColumnSample::new(column, samples.added(baseline, None, column));
+        let infer_policy = |summary: &Summary| {
             let sample = ColumnSample::new(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
-            let ends = sample.estimate.as_ref().and_then(|estimate| estimate.interval(&resampling.resamples));
-            intervals.extend(ends.map(|ends| (column.id.clone(), ends)));
-            let next = sample.estimate.as_ref().and_then(|estimate| estimate.prediction(&resampling.resamples));
-            predictions.extend(next.map(|ends| (column.id.clone(), ends)));
-            if is_compared && column.better != Direction::Neither {
-                comparisons.extend(resampling.compare(column, &sample, baseline_sample).map(|row| ComparisonRow {
-                    policy: summary.policy.clone(),
-                    against: baseline.to_owned(),
-                    ..row
-                }));
+            let is_compared = column.better != Direction::Neither
+                && summary.bound_of.is_none()
+                && summary.policy != baseline
+                && candidates.contains(&summary.policy.as_str());
+            let comparison = || {
+                let row = resampling.compare(column, &sample, &baseline_sample)?;
+                Some(ComparisonRow { policy: summary.policy.clone(), against: baseline.to_owned(), ..row })
+            };
+            Inferred {
+                interval: sample.estimate.as_ref().and_then(|estimate| estimate.interval(&resampling.resamples)),
+                prediction: sample.estimate.as_ref().and_then(|estimate| estimate.prediction(&resampling.resamples)),
+                comparison: is_compared.then(comparison).flatten(),
             }
-        }
-        (Intervals::from_iter(intervals), Intervals::from_iter(predictions), comparisons)
+        };
+        results.summary.iter().map(infer_policy).collect()
     };
-    let inferred: Vec<(Intervals, Intervals, Vec<ComparisonRow>)> = results.summary.par_iter().map(infer_policy).collect();
-    for (summary, (intervals, predictions, comparisons)) in results.summary.iter_mut().zip(inferred) {
-        summary.intervals = intervals;
-        summary.predictions = predictions;
-        results.comparisons.extend(comparisons);
+    // Column by column, because the samples of all columns of a large study take much memory.
+    let mut inferred: Vec<Vec<Inferred>> = columns.par_iter().map(infer_column).collect();
+    let ids = || columns.iter().map(|column| &column.id);
+    for (place, summary) in results.summary.iter_mut().enumerate() {
+        let of_policy = || inferred.iter().map(|column| &column[place]);
+        let ends = |of: fn(&Inferred) -> Option<[f64; 2]>| {
+            ids().zip(of_policy()).filter_map(|(id, inferred)| Some((id.clone(), of(inferred)?))).collect()
+        };
+        summary.intervals = ends(|inferred| inferred.interval);
+        summary.predictions = ends(|inferred| inferred.prediction);
+        results.comparisons.extend(inferred.iter_mut().filter_map(|column| column[place].comparison.take()));
     }
     adjust_by_column(&mut results.comparisons);
     results.statistics = Some(Statistics { sessions, resamples: RESAMPLES, level: LEVEL, seed });
@@ -82,6 +85,13 @@ pub fn total_interval(column: &Column, added: &[Option<Accumulator>], resamples:
 pub fn predicted_interval(column: &Column, added: &[Option<Accumulator>], resamples: &Resamples) -> Option<[f64; 2]> {
     let is_enough = added.iter().flatten().count() >= MIN_PREDICTING;
     is_enough.then(|| Estimate::new(column, added))??.prediction(resamples)
+}
+
+/// What is inferred of one column of one policy.
+struct Inferred {
+    interval: Option<[f64; 2]>,
+    prediction: Option<[f64; 2]>,
+    comparison: Option<ComparisonRow>,
 }
 
 /// Bootstrap resamples and swap patterns, the same for all policies and columns.
