@@ -43,6 +43,17 @@ def json_of(results):
     return results.report("json")
 
 
+def check_rows(folder, results):
+    """Tasks wrote the rows of the results, and those of copies, which the notes name."""
+    import pyarrow.dataset
+
+    key = ("transcript", "conversation", "policy", "tokens.sent", "kept.hit")
+    of = lambda table: {tuple(row[name] for name in key) for row in table.select(key).to_pylist()}  # noqa: E731
+    written, counted = of(pyarrow.dataset.dataset(folder, format="parquet").to_table()), of(results.to_arrow("rows"))
+    copies = {note["path"] for note in results.to_dict()["notes"] if note["what"].startswith("a copy")}
+    assert counted <= written and {row[0] for row in written - counted} <= copies
+
+
 def swept(files):
     """A sweep by the same stages in this process."""
     so_far = recompact.sweep(files, part=True, **SWEEP)
@@ -75,11 +86,14 @@ def test_ray(expected, expected_sweep, tmp_path):
     try:
         files = transcripts()
         rows = [{"path": path} for path in files + files[: len(files) // PARTS]]
-        results = recompact.ray.replay(ray.data.from_items(rows), policies(tmp_path / "died"), batch_size=-(-len(rows) // PARTS))
+        size = -(-len(rows) // PARTS)
+        mine, to = policies(tmp_path / "died"), tmp_path / "rows"
+        results = recompact.ray.replay(ray.data.from_items(rows), mine, batch_size=size, rows=to)
         assert json_of(results) == expected
+        check_rows(to, results)
         data = ray.data.read_binary_files(files[:9], include_paths=True)
         held = recompact.ray.replay(data, PRESETS, batch_size=3)
-        found = recompact.ray.sweep(ray.data.from_items(rows), batch_size=-(-len(rows) // PARTS), **SWEEP)
+        found = recompact.ray.sweep(ray.data.from_items(rows), batch_size=size, **SWEEP)
     finally:
         ray.shutdown()
     assert (tmp_path / "died").exists()
@@ -100,7 +114,9 @@ def test_spark(expected, tmp_path, monkeypatch):
         files = transcripts()
         rows = [(path,) for path in files + files[: len(files) // PARTS]]
         frame = spark.createDataFrame(rows, ["path"]).repartition(PARTS)
-        assert json_of(recompact.spark.replay(frame, policies(tmp_path / "died"))) == expected
+        results = recompact.spark.replay(frame, policies(tmp_path / "died"), rows=tmp_path / "rows")
+        assert json_of(results) == expected
+        check_rows(tmp_path / "rows", results)
         # Spark itself leaves out empty files.
         files = [file for file in files if os.path.getsize(file)][:9]
         data = spark.read.format("binaryFile").load(files)

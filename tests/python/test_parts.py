@@ -117,3 +117,61 @@ def test_a_function_is_not_called_to_finish():
 def test_what_is_no_part_is_an_error(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def rows_of(folder):
+    import pyarrow.dataset
+
+    return pyarrow.dataset.dataset(folder, format="parquet").to_table().to_pylist()
+
+
+def test_tasks_write_their_rows(tmp_path):
+    pytest.importorskip("pyarrow")
+    from recompact._parts import replay_batch
+    from recompact._rows import folder
+
+    to = folder(tmp_path / "rows")
+    parts = [replay_batch([file], None, POLICIES, rows=to) for file in [*FILES, FILES[0]]]
+    assert len(list((tmp_path / "rows").iterdir())) == 3, "a repeated task writes its file again, and one without a call writes none"
+    whole = recompact.replay(FILES[:3], POLICIES).to_arrow("rows")
+    expected = whole.drop(["kept.chance"]).to_pylist()
+    assert sorted(map(repr, rows_of(to))) == sorted(map(repr, expected))
+    assert parts[0] == replay_batch([FILES[0]], None, POLICIES)
+    with pytest.raises(TypeError, match="rows: the address of a folder"):
+        folder(7)
+
+
+def test_rows_of_copies_in_other_tasks_are_in_the_notes(tmp_path):
+    pytest.importorskip("pyarrow")
+    from recompact._parts import replay_batch
+
+    content = Path(FILES[0]).read_bytes()
+    parts = [replay_batch([name], [content], POLICIES, rows=str(tmp_path)) for name in ("a.jsonl", "b.jsonl")]
+    assert {row["transcript"] for row in rows_of(str(tmp_path))} == {"a.jsonl", "b.jsonl"}
+    results = recompact.finish(parts)
+    [note] = [note for note in results.to_dict()["notes"] if note["what"].startswith("a copy")]
+    assert note["path"] == "b.jsonl" and {row["transcript"] for row in results.to_dict()["rows"]} == {"a.jsonl"}
+
+
+def test_rows_go_to_an_object_store():
+    pytest.importorskip("pyarrow")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    import pyarrow.fs
+
+    from recompact._parts import replay_batch
+
+    server.start()
+    try:
+        address = ":".join(map(str, server.get_host_and_port()))
+        store = f"scheme=http&endpoint_override={address}&allow_bucket_creation=true"
+        pyarrow.fs.FileSystem.from_uri(f"s3://key:secret@bucket?{store}")[0].create_dir("bucket")
+        replay_batch([FILES[0]], None, POLICIES, rows=f"s3://key:secret@bucket/rows?{store}")
+        system, path = pyarrow.fs.FileSystem.from_uri(f"s3://key:secret@bucket/rows?{store}")
+        [file] = system.get_file_info(pyarrow.fs.FileSelector(path))
+        with system.open_input_file(file.path) as stream:
+            import pyarrow.parquet
+
+            rows = pyarrow.parquet.read_table(stream).to_pylist()
+    finally:
+        server.stop()
+    assert {row["policy"] for row in rows} >= set(POLICIES)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
-from . import _arguments, _native
+from . import _arguments, _native, _rows
 from ._calls import without_running_loop
 from ._policies import OnError, Policies, given, list_of_policies
 from ._results import Results
@@ -221,13 +221,17 @@ def replay_batch(
     contents: Iterable[Any] | None,
     policies: Policies,
     *,
+    rows: str | None = None,
     allow_programs: bool = False,
     on_error: OnError = "raise",
     **settings: Any,
 ) -> bytes:
-    """Returns the part of a batch of an engine, on one thread: the engine has a task for each processor."""
+    """Returns the part of a batch of an engine, on one thread: the engine has a task for each processor. Writes its rows to a folder."""
     given_policies = given(policies, allow_programs, on_error)
-    return _native.replay_part(_sources(paths, contents), given_policies, natural(settings), (1, None))
+    part: bytes = _native.replay_part(_sources(paths, contents), given_policies, natural(settings), (1, None))
+    if rows is not None:
+        _rows.write(part, rows)
+    return part
 
 
 def _sources(paths: Iterable[Any], contents: Iterable[Any] | None) -> tuple[list[str], list[Content], bool]:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ._parts import finish, replay_batch, sweep_batch, sweep_by_stages
 from ._policies import Policies
 from ._results import Results
+from ._rows import folder
 
 
-def replay(frame: Any, policies: Policies, **settings: Any) -> Results:
+def replay(frame: Any, policies: Policies, *, rows: str | os.PathLike[str] | None = None, **settings: Any) -> Results:
     """Replays the transcripts of a `pyspark.sql.DataFrame`, with the results of one machine, to the byte.
 
     The column `path` has their paths, which every machine must see, or their names if a column `content` has their contents, as
     `spark.read.format("binaryFile")` gives them. A task replays a batch of records of Arrow. A transcript that cannot be read is in the
     coverage of the results, and a task that is repeated changes nothing. `recompact.replay` describes the settings.
+
+    Each task writes the rows of its transcripts as Parquet to the folder `rows`, a path or an address as `s3://bucket/rows`. They are from
+    before the steps across tasks: without `kept.chance`, and with copies, which the notes of the results name.
     """
+    to = folder(rows)
 
     def replayed(paths: list[str], contents: list[bytes] | None) -> bytes:
-        return replay_batch(paths, contents, policies, **settings)
+        return replay_batch(paths, contents, policies, rows=to, **settings)
 
     return finish(_parts(frame, replayed))
 
