@@ -214,12 +214,13 @@ fn steps_of_doubling(shape: Shape, arguments: &str) -> f64 {
 
 #[test]
 #[ignore = "counts steps with valgrind"]
-fn replays_of_many_sessions_cost_little_more_than_reading_them() {
+fn replays_of_many_sessions_cost_a_few_times_their_reading() {
     let sessions =
         Shape { size: 2_000, ..*shapes().into_iter().find(|shape| shape.name == "folder: sessions").expect("a shape") };
     let inspect = steps_of_doubling(sessions, "inspect --tokenizer chars/4");
     let replay = steps_of_doubling(sessions, "replay -p lcc-s06 --tokenizer chars/4");
-    assert!(replay < 3.0 * inspect, "{inspect} steps for inspect, {replay} for replay");
+    // Half of the steps of a replay are resamples, for the intervals and predictions of all columns.
+    assert!(replay < 6.0 * inspect, "{inspect} steps for inspect, {replay} for replay");
 }
 
 #[test]
