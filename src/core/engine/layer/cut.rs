@@ -102,7 +102,7 @@ impl CutRule {
             CutRule::PullBack => tail - usize::from(splits_from_calls(context, tail)),
             CutRule::Batch => start_of_batch(context, tail),
             CutRule::Run => known.start_of_run(context, tail),
-            CutRule::Turn | CutRule::Typed => start_of_turn(context, tail),
+            CutRule::Turn | CutRule::Typed => known.start_of_turn(context, tail),
         }
     }
 
@@ -126,13 +126,14 @@ impl CutRule {
     }
 }
 
-/// A position and the start of the run of tool calls around it. As long as no message moves, the run only grows at its end, so a later
-/// search can stop here.
+/// A position, and the start of the run of tool calls around it or of its turn. As long as no message moves, both only grow at their
+/// end, so a later search can stop here.
 #[derive(Debug, Default)]
 pub struct KnownRun {
     from: usize,
     start: usize,
     moves: u32,
+    edits: u32,
 }
 
 impl KnownRun {
@@ -142,7 +143,28 @@ impl KnownRun {
         while start > 0 && holds_tools(context, start) && holds_tools(context, start - 1) {
             start = if self.is_known(context, start) { self.start } else { start - 1 };
         }
-        *self = Self { from, start, moves: context.moves() };
+        *self = Self { from, start, moves: context.moves(), edits: context.edits() };
+        start
+    }
+
+    /// Returns the newest position up to this one at which a turn begins, and remembers it; 0 if there is none. A position behind the
+    /// last message stays. Where each typed message also holds results, no turn begins anywhere.
+    fn start_of_turn(&mut self, context: &Context, from: usize) -> usize {
+        let is_inside = |at: usize| at > 0 && context.messages().get(at).is_some_and(|message| !message.typed);
+        let is_same = self.moves == context.moves() && self.edits == context.edits();
+        let is_known = |at: usize| is_same && self.start < at && at <= self.from;
+        let mut start = from;
+        while is_inside(start) || splits_batch(context, start) {
+            start = if is_known(start) {
+                self.start
+            } else if is_inside(start) {
+                let older = context.typed().partition_point(|typed| *typed < start);
+                older.checked_sub(1).map_or(0, |newest| context.typed()[newest])
+            } else {
+                start - 1
+            };
+        }
+        *self = Self { from, start, moves: context.moves(), edits: context.edits() };
         start
     }
 
@@ -157,21 +179,6 @@ fn start_of_batch(context: &Context, mut at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-/// Returns the position of the newest typed message up to a position; 0 if there is none. A position behind the last message stays.
-fn start_of_turn(context: &Context, mut at: usize) -> usize {
-    let is_inside = |at: usize| at > 0 && context.messages().get(at).is_some_and(|message| !message.typed);
-    loop {
-        if is_inside(at) {
-            let older = context.typed().partition_point(|typed| *typed < at);
-            at = older.checked_sub(1).map_or(0, |newest| context.typed()[newest]);
-        } else if splits_batch(context, at) {
-            at -= 1;
-        } else {
-            return at;
-        }
-    }
 }
 
 /// Returns whether a cut at this position separates a batch from its begin.
