@@ -33,13 +33,12 @@ impl PolicySource {
     /// # Errors
     ///
     /// Fails if the policy is not valid. A user's policy cannot have a name that has a [`Role`], because reports would treat it as a
-    /// bound, or as the recorded session; nor that of a preset, unless it is the same, because readers would take it for the preset.
+    /// bound, or as the recorded session.
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
         let policy = Policy::parse(&self.text, &self.origin, settings)?;
         let (named, settings) = match Role::of(&policy.name) {
             Role::Recorded => ("the recorded session", settings),
             role if role.is_bound() => ("a bound", &[][..]),
-            _ if preset(&policy.name).is_some() => ("a preset", settings),
             _ => return Ok(policy),
         };
         let preset = preset(&policy.name).and_then(|preset| preset.policy(settings).ok());

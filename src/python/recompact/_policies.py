@@ -85,8 +85,8 @@ def presets() -> list[Preset]:
     """Returns all presets, by family.
 
     >>> import recompact
-    >>> [preset.name for preset in recompact.presets() if preset.family == "providers"]
-    ['anthropic-clear', 'anthropic-compact']
+    >>> [preset.name for preset in recompact.presets() if preset.name.startswith("anthropic")]
+    ['anthropic-clear', 'anthropic-clear-all', 'anthropic-compact']
     """
     return [Preset(*preset) for preset in _native.presets()]
 
