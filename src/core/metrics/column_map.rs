@@ -137,7 +137,7 @@ fn is_same(known: &str, id: &str) -> bool {
     (known.as_ptr() == id.as_ptr() && known.len() == id.len()) || known == id
 }
 
-impl Values {
+impl<L: List<Item = Option<f64>>> ColumnMap<L> {
     /// Returns the value of a column; `None` if the entry or its value is missing.
     pub fn get(&self, id: &str) -> Option<f64> {
         self.entry(id).flatten()
@@ -150,6 +150,13 @@ impl Values {
             *place = self.place(id)?;
         }
         self.values.nth(*place).flatten()
+    }
+}
+
+impl Values {
+    /// Returns the same values as a list, in which a look-up does not read the values before it.
+    pub fn unpacked(&self) -> ColumnMap<Vec<Option<f64>>> {
+        ColumnMap { ids: self.ids.clone(), values: self.values.iter().collect() }
     }
 
     /// Moves the values to a file.

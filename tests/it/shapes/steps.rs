@@ -219,8 +219,7 @@ fn replays_of_many_sessions_cost_a_few_times_their_reading() {
         Shape { size: 2_000, ..*shapes().into_iter().find(|shape| shape.name == "folder: sessions").expect("a shape") };
     let inspect = steps_of_doubling(sessions, "inspect --tokenizer chars/4");
     let replay = steps_of_doubling(sessions, "replay -p lcc-s06 --tokenizer chars/4");
-    // It was below 3 once, and is 5 since some change that no run of this test saw. Resamples are no part of it: from 1,000 sessions on
-    // they cost the same.
+    // Resamples are no part of it: from 1,000 sessions on they cost the same.
     assert!(replay < 6.0 * inspect, "{inspect} steps for inspect, {replay} for replay");
 }
 

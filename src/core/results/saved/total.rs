@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::{Aggregation, Column};
-use crate::metrics::column_map::Values;
+use crate::metrics::column_map::{ColumnMap, List, Values};
 
 /// Sum of what rows contribute to the total of a column: the rows of one session, or all rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -21,9 +21,9 @@ impl Column {
     }
 
     /// Returns a function like [`Self::contribution`] that is faster for many rows.
-    pub fn contributions(&self) -> impl FnMut(&Values) -> Option<Accumulator> {
+    pub fn contributions<L: List<Item = Option<f64>>>(&self) -> impl FnMut(&ColumnMap<L>) -> Option<Accumulator> {
         let [mut first, mut second] = [0; 2];
-        move |values| {
+        move |values: &ColumnMap<L>| {
             let mut one = |id| values.get_near(id, &mut first);
             let mut other = |id| values.get_near(id, &mut second);
             let (numerator, denominator) = match &self.combine {
@@ -83,12 +83,12 @@ impl Column {
     }
 }
 
-/// Returns the totals of several columns. It reads each row once, because many rows do not fit into the processor's cache.
+/// Returns the totals of several columns. It reads and unpacks each row once: many rows do not fit into the processor's cache.
 pub fn totals<'a>(columns: &[Column], rows: impl Iterator<Item = &'a Values>) -> Vec<Option<f64>> {
     let mut sums: Vec<_> = columns.iter().map(|column| (column, column.contributions(), None)).collect();
-    for values in rows {
+    for values in rows.map(Values::unpacked) {
         for (column, contribution, sum) in &mut sums {
-            column.combine_into(sum, contribution(values));
+            column.combine_into(sum, contribution(&values));
         }
     }
     sums.into_iter().map(|(column, _, sum)| column.total_of(sum?)).collect()
