@@ -20,7 +20,7 @@ pub struct Spill(Arc<SpillFile>);
 
 #[derive(Debug)]
 struct SpillFile {
-    /// Tells files apart.
+    /// Identifies the file: a thread keeps chunks of several files.
     number: u64,
     /// Number of transcripts that still stay in memory.
     left: AtomicUsize,

@@ -39,7 +39,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::{Candidate, result_at, results_from};
-use super::target::{Target, freed_by};
+use super::target::{Target, before_and_after, freed_by};
 use super::{Action, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, Stability, WrongSetting};
 use crate::engine::context::Context;
 use crate::engine::size::Size;
@@ -242,8 +242,7 @@ impl Clear {
     }
 
     fn is_enough(&self, input: &LayerInput, freed_size: i64) -> bool {
-        let total = input.context.sum(input.counter.unit);
-        let [before, after] = [total, total.saturating_add_signed(-freed_size)].map(|size| input.counter.apply(size));
+        let [before, after] = before_and_after(input.context.sum(input.counter.unit), freed_size, input.counter);
         before.saturating_sub(after) >= self.clear_at_least.resolve(input.limits)
     }
 

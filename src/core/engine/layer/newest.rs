@@ -77,6 +77,18 @@ impl ResultFilter {
         ])
     }
 
+    /// Checks that empty results stay, as they must in a layer that edits only long ones.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they do not.
+    pub fn refuse_empty_too(&self) -> Result<(), WrongSetting> {
+        if self.empty_too {
+            return Err(WrongSetting::new("empty_too", "an empty result is never too long: remove `empty_too`"));
+        }
+        Ok(())
+    }
+
     /// Returns the results that have become old and may be edited, oldest first. Each is returned once, as long as no message moves.
     /// Where results are counted, or sized, this many `more` of the newest stay. A result that `is_done` does not count for a size.
     pub fn take_old<'a>(

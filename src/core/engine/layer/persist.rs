@@ -151,9 +151,7 @@ impl Action for Persist {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
-        if self.filter.empty_too {
-            return Err(WrongSetting::new("empty_too", "an empty result is never too long: remove `empty_too`"));
-        }
+        self.filter.refuse_empty_too()?;
         if (self.of == Grouping::Context) != self.down_to.is_some() {
             return Err(WrongSetting::new("down_to", "`down_to` and `of = \"context\"` need each other"));
         }

@@ -37,7 +37,7 @@ pub struct Restore {
     /// Tools whose results are files that are put back.
     #[schemars(extend("x-names" = "tools"))]
     pub tools: Vec<String>,
-    /// Tools of which the input of the newest call is put back.
+    /// Names of tools. The input of the newest call of each tool is put back.
     #[schemars(extend("x-names" = "tools"))]
     pub inputs: Vec<String>,
     /// Maximum number of files and inputs, the most recent first.

@@ -2,7 +2,7 @@
 
 use super::LayerInput;
 use crate::engine::context::{Context, Edit};
-use crate::tokens::meter::SizeUnit;
+use crate::tokens::meter::{Meter, SizeUnit};
 
 /// A size that the context is brought down to, by the policy's meter.
 pub(super) struct Target {
@@ -20,7 +20,7 @@ impl Target {
 
     /// Returns whether the context has at most this size after the edits so far.
     pub fn is_reached(&self, input: &LayerInput) -> bool {
-        let [before, after] = [self.total, self.total.saturating_add_signed(-self.freed)].map(|size| input.meter.apply(size));
+        let [before, after] = before_and_after(self.total, self.freed, input.meter);
         (input.estimate + after).saturating_sub(before) <= self.size
     }
 
@@ -28,6 +28,11 @@ impl Target {
     pub fn count(&mut self, input: &LayerInput, edits: &[Edit]) {
         self.freed += freed_by(input.context, edits, input.meter.unit);
     }
+}
+
+/// Returns what a meter counts before and after edits that free a size; `total` and `freed` are in its unit.
+pub(super) fn before_and_after(total: u64, freed: i64, meter: Meter) -> [u64; 2] {
+    [total, total.saturating_add_signed(-freed)].map(|size| meter.apply(size))
 }
 
 /// Returns the size that edits of single blocks free, in a unit; negative if the new contents are longer.

@@ -103,9 +103,7 @@ impl Action for Truncate {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
-        if self.filter.empty_too {
-            return Err(WrongSetting::new("empty_too", "an empty result is never too long: remove `empty_too`"));
-        }
+        self.filter.refuse_empty_too()?;
         match self.parts[..] {
             [] => Err(WrongSetting::new("parts", "`parts` names no kind of block, so nothing would be cut")),
             _ => Ok(()),
