@@ -140,6 +140,11 @@ impl<'a> Context<'a> {
         &self.positions.typed
     }
 
+    /// Indices of the messages that begin a turn, oldest first: what the user typed, without results.
+    pub fn turn_starts(&self) -> &[usize] {
+        &self.positions.turns
+    }
+
     /// Indices of the messages with thinking, oldest first.
     pub fn with_thinking(&self) -> &[usize] {
         &self.positions.thinking

@@ -90,6 +90,7 @@ impl Observer for Slow<'_> {
         assert_eq!(self.by_the_log(request), blocks, "{place}: the log of changes");
         self.sent.advance(request);
         assert_eq!(self.sent.blocks(), in_a_row(context), "{place}: the tail");
+        check_positions(context, &place);
 
         let wires: Vec<_> = context.messages().iter().map(|sent| context.wire(sent)).collect();
         let size = |measure| slow_size(measure, context, &wires);
@@ -124,6 +125,24 @@ impl Observer for Slow<'_> {
     fn wants_archives(&self) -> bool {
         true
     }
+}
+
+/// Compares the positions that a context keeps with a look at every message.
+fn check_positions(context: &Context, place: &str) {
+    let holds = |message: &ContextMessage, is_wanted: fn(BlockKind) -> bool| {
+        message.blocks.iter().any(|id| is_wanted(context.block(*id).kind))
+    };
+    let is_answer =
+        |message: &ContextMessage| message.role == Role::User && holds(message, |kind| matches!(kind, BlockKind::ToolResult(_)));
+    let has_thinking = |message: &ContextMessage| holds(message, |kind| kind == BlockKind::Thinking);
+    let positions = |is_wanted: &dyn Fn(&ContextMessage) -> bool| {
+        let messages = context.messages().iter().enumerate();
+        messages.filter(|(_, message)| is_wanted(message)).map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    assert_eq!(context.typed(), positions(&|message| message.typed), "{place}: typed messages");
+    let turns = positions(&|message| message.typed && !is_answer(message));
+    assert_eq!(context.turn_starts(), turns, "{place}: turns");
+    assert_eq!(context.with_thinking(), positions(&has_thinking), "{place}: thinking");
 }
 
 /// Returns the blocks of all messages.

@@ -56,11 +56,12 @@ impl Context<'_> {
 
     pub(super) fn new_message(&self, role: Role, is_string_content: bool, blocks: Vec<BlockId>) -> ContextMessage {
         let holds = |is_wanted: &dyn Fn(&Block) -> bool| blocks.iter().any(|id| is_wanted(self.block(*id)));
+        let has_results = role == Role::User && holds(&|block| matches!(block.kind, BlockKind::ToolResult(_)));
         let typed = match self.unit {
             MessageUnit::Whole => holds(&|block| block.origin == Origin::User),
-            _ => role == Role::User && !holds(&|block| matches!(block.kind, BlockKind::ToolResult(_))),
+            _ => role == Role::User && !has_results,
         };
         let has_thinking = holds(&|block| block.kind == BlockKind::Thinking);
-        ContextMessage { role, is_string_content, typed, has_thinking, blocks }
+        ContextMessage { role, is_string_content, typed, has_thinking, has_results, blocks }
     }
 }

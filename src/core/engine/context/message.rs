@@ -21,6 +21,8 @@ pub struct ContextMessage {
     pub typed: bool,
     /// A block of it is thinking.
     pub has_thinking: bool,
+    /// It is a user message with a tool_result.
+    pub has_results: bool,
     pub blocks: Vec<BlockId>,
 }
 

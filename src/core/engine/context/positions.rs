@@ -1,13 +1,15 @@
-//! Positions of messages of three kinds, so that they are not searched for at every request.
+//! Positions of messages of four kinds, so that they are not searched for at every request.
 
 use super::ContextMessage;
 use crate::transcript::conversation::Role;
 
-/// The messages that a user typed, those with thinking, and the newest response.
+/// The messages that a user typed, those of them that begin a turn, those with thinking, and the newest response.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Positions {
     /// Oldest first.
     pub typed: Vec<usize>,
+    /// Oldest first: the typed messages without results. A turn that begins at another one would have results without their calls.
+    pub turns: Vec<usize>,
     /// Oldest first.
     pub thinking: Vec<usize>,
     pub newest_response: Option<usize>,
@@ -16,11 +18,10 @@ pub(super) struct Positions {
 impl Positions {
     /// Follows an appended message.
     pub fn append(&mut self, at: usize, message: &ContextMessage) {
-        if message.typed {
-            self.typed.push(at);
-        }
-        if message.has_thinking {
-            self.thinking.push(at);
+        for (list, is_listed) in self.lists() {
+            if is_listed(message) {
+                list.push(at);
+            }
         }
         if is_response(message) {
             self.newest_response = Some(at);
@@ -29,7 +30,7 @@ impl Positions {
 
     /// Follows an edit: from `start` on, `removed` messages were replaced by `added` others.
     pub fn replace(&mut self, start: usize, removed: usize, added: usize, messages: &[ContextMessage]) {
-        for (list, is_listed) in [(&mut self.typed, is_typed as fn(&_) -> _), (&mut self.thinking, has_thinking)] {
+        for (list, is_listed) in self.lists() {
             let [from, to] = [start, start + removed].map(|end| list.partition_point(|at| *at < end));
             for at in &mut list[to..] {
                 *at = *at - removed + added;
@@ -40,14 +41,15 @@ impl Positions {
             self.newest_response = messages.iter().rposition(is_response);
         }
     }
-}
 
-fn is_typed(message: &ContextMessage) -> bool {
-    message.typed
-}
-
-fn has_thinking(message: &ContextMessage) -> bool {
-    message.has_thinking
+    /// Returns each list with the rule for what is in it.
+    fn lists(&mut self) -> [(&mut Vec<usize>, fn(&ContextMessage) -> bool); 3] {
+        [
+            (&mut self.typed, |message| message.typed),
+            (&mut self.turns, |message| message.typed && !message.has_results),
+            (&mut self.thinking, |message| message.has_thinking),
+        ]
+    }
 }
 
 fn is_response(message: &ContextMessage) -> bool {

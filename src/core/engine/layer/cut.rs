@@ -102,38 +102,38 @@ impl CutRule {
             CutRule::PullBack => tail - usize::from(splits_from_calls(context, tail)),
             CutRule::Batch => start_of_batch(context, tail),
             CutRule::Run => known.start_of_run(context, tail),
-            CutRule::Turn | CutRule::Typed => known.start_of_turn(context, tail),
+            CutRule::Turn | CutRule::Typed => start_of_turn(context, tail),
         }
     }
 
     fn move_forward(self, context: &Context, tail: usize) -> usize {
         let messages = context.messages();
         let first = |may_begin: &dyn Fn(usize) -> bool| (tail..messages.len()).find(|at| may_begin(*at));
-        let begins_with_results = |at: usize| holds_results(context, &messages[at]);
+        let next_turn = || {
+            let starts = context.turn_starts();
+            starts.get(starts.partition_point(|start| *start < tail)).copied()
+        };
         let may_begin = |at: usize| at == 0 || !continues_batch(context, at);
         match self {
             CutRule::Anywhere => tail,
-            CutRule::Typed => first(&|at| messages[at].typed && !begins_with_results(at)).unwrap_or(messages.len()),
+            CutRule::Typed => next_turn().unwrap_or(messages.len()),
             CutRule::PullBack | CutRule::Batch | CutRule::Run => first(&may_begin).unwrap_or(messages.len()),
             CutRule::Turn => {
-                let is_answered = |at: usize| {
-                    uses_tools(context, &messages[at]) && messages.get(at + 1).is_some_and(|next| holds_results(context, next))
-                };
-                let typed = first(&|at| messages[at].typed && !begins_with_results(at));
-                typed.or_else(|| first(&is_answered)).unwrap_or(0)
+                let is_answered =
+                    |at: usize| uses_tools(context, &messages[at]) && messages.get(at + 1).is_some_and(|next| next.has_results);
+                next_turn().or_else(|| first(&is_answered)).unwrap_or(0)
             }
         }
     }
 }
 
-/// A position, and the start of the run of tool calls around it or of its turn. As long as no message moves, both only grow at their
-/// end, so a later search can stop here.
+/// A position, and the start of the run of tool calls around it. As long as no message moves, a run only grows at its end, so a later
+/// search can stop here.
 #[derive(Debug, Default)]
 pub struct KnownRun {
     from: usize,
     start: usize,
     moves: u32,
-    edits: u32,
 }
 
 impl KnownRun {
@@ -143,34 +143,23 @@ impl KnownRun {
         while start > 0 && holds_tools(context, start) && holds_tools(context, start - 1) {
             start = if self.is_known(context, start) { self.start } else { start - 1 };
         }
-        *self = Self { from, start, moves: context.moves(), edits: context.edits() };
-        start
-    }
-
-    /// Returns the newest position up to this one at which a turn begins, and remembers it; 0 if there is none. A position behind the
-    /// last message stays. Where each typed message also holds results, no turn begins anywhere.
-    fn start_of_turn(&mut self, context: &Context, from: usize) -> usize {
-        let is_inside = |at: usize| at > 0 && context.messages().get(at).is_some_and(|message| !message.typed);
-        let is_same = self.moves == context.moves() && self.edits == context.edits();
-        let is_known = |at: usize| is_same && self.start < at && at <= self.from;
-        let mut start = from;
-        while is_inside(start) || splits_batch(context, start) {
-            start = if is_known(start) {
-                self.start
-            } else if is_inside(start) {
-                let older = context.typed().partition_point(|typed| *typed < start);
-                older.checked_sub(1).map_or(0, |newest| context.typed()[newest])
-            } else {
-                start - 1
-            };
-        }
-        *self = Self { from, start, moves: context.moves(), edits: context.edits() };
+        *self = Self { from, start, moves: context.moves() };
         start
     }
 
     fn is_known(&self, context: &Context, position: usize) -> bool {
         self.moves == context.moves() && self.from == position && self.start < position
     }
+}
+
+/// Returns the newest position up to this one at which a turn begins; 0 if there is none. A position behind the last message stays.
+fn start_of_turn(context: &Context, at: usize) -> usize {
+    if at >= context.len() {
+        return at;
+    }
+    let starts = context.turn_starts();
+    let older = starts.partition_point(|start| *start <= at);
+    older.checked_sub(1).map_or(0, |newest| starts[newest])
 }
 
 /// Returns the position of the response whose batch a position is in, or else the position.
@@ -199,18 +188,13 @@ pub(super) fn continues_batch(context: &Context, at: usize) -> bool {
             && message.role == Role::Assistant
             && at.checked_sub(1).is_some_and(|before| uses_tools(context, &context.messages()[before]))
     };
-    holds_results(context, message) || is_further_call()
-}
-
-/// Returns whether it is a user message with tool results.
-pub(super) fn holds_results(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolResult(_)))
+    message.has_results || is_further_call()
 }
 
 /// Returns whether there is a message at this position that calls tools or holds results.
 fn holds_tools(context: &Context, at: usize) -> bool {
     let message = context.messages().get(at);
-    message.is_some_and(|message| uses_tools(context, message) || holds_results(context, message))
+    message.is_some_and(|message| uses_tools(context, message) || message.has_results)
 }
 
 /// Returns whether it is a response that calls tools.

@@ -1,7 +1,7 @@
 //! Where the messages that stay begin if the older ones leave in steps of a size, each up to a position where a cut may be.
 
 use crate::engine::context::Context;
-use crate::engine::layer::cut::{CutRule, Snap, holds_results};
+use crate::engine::layer::cut::{CutRule, Snap};
 use crate::tokens::meter::Meter;
 
 /// Removes messages in steps until those that stay are small enough.
@@ -30,9 +30,8 @@ impl Steps {
 
     /// Returns where a step ends that begins at `start`; `None` if there is no position for a cut behind it.
     fn next(&self, context: &Context, start: usize) -> Option<usize> {
-        let last_typed = || context.typed().iter().rev().find(|at| !holds_results(context, &context.messages()[**at]));
         let last = match self.cut {
-            CutRule::Turn | CutRule::Typed => *last_typed()?,
+            CutRule::Turn | CutRule::Typed => *context.turn_starts().last()?,
             _ => context.len() - 1,
         };
         if last <= start {
