@@ -16,6 +16,8 @@
 //! max_tokens = 50_000
 //! ```
 
+mod sources;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -29,6 +31,7 @@ use crate::engine::context::{Context, Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{Block, BlockKind, Conversation, Origin, Role, text_wire};
 use crate::util::template::fill;
 use crate::util::text;
+use sources::Sources;
 
 /// Settings of `restore`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,28 +70,29 @@ impl Default for Restore {
 }
 
 impl Action for Restore {
-    type State = ();
+    type State = Sources;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits { timing: Timing::AfterLayers, keeps_parts: true, restores: true, ..LayerTraits::PLAIN }
     }
 
-    fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
+    fn propose(&self, input: &LayerInput, sources: &mut Sources) -> Proposal {
+        sources.read(self, input.context, input.messages_read);
         let conversation = input.context.conversation();
-        let mut known = self.known(input.context);
+        let known = self.known(input.context);
         let mut tokens_left = self.max_tokens;
         let mut blocks = Vec::new();
-        let newest_first =
-            conversation.messages[..input.messages_read].iter().rev().flat_map(|message| message.blocks.iter().rev());
-        for block in newest_first.map(|id| conversation.block(*id)) {
-            let Some((name, whole)) = self.source(input.context, block).filter(|(name, _)| known.insert(name)) else { continue };
+        for block in sources.newest_first().map(|id| conversation.block(id)) {
+            if blocks.len() == self.max_files || tokens_left == 0 {
+                break;
+            }
+            let Some((name, whole)) = self.source(input.context, block).filter(|(name, _)| !known.contains(name)) else {
+                continue;
+            };
             let text = text::clip(&whole, self.max_tokens_each.min(tokens_left), &|text| input.tokens(text));
             tokens_left -= input.tokens(text).min(tokens_left);
             let wire = text_wire(fill(&self.template, &[("path", name), ("text", text)]));
             blocks.push(NewBlock::Synthetic { wire, origin: Origin::Compaction });
-            if blocks.len() == self.max_files || tokens_left == 0 {
-                break;
-            }
         }
         let message = NewMessage { role: Role::User, is_string_content: false, blocks };
         let edits =
