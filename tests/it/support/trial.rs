@@ -213,7 +213,7 @@ const LOW: [(&str, &[&str]); 62] = [
     ("camel", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("anthropic-clear-all", &["clear.threshold=300", "clear.keep_recent=1"]),
     ("openai-compact", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
-    ("openai-truncation", &["window.threshold=300", "window.keep_recent_tokens=200"]),
+    ("openai-truncation", &["window.keep_recent_tokens=200"]),
     ("copilot-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
     ("copilot-chat", &["auto.threshold=200", "auto.max_tokens=9", "auto.on_cap=clip"]),
     ("inspect-edit", &["clear.threshold=200", "clear.keep_recent_results=1"]),

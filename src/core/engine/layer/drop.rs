@@ -163,10 +163,11 @@ impl Drop {
         self.keep == KeepRule::Newest && self.parts == RemovedParts::All && self.protect_turns == 0
     }
 
-    /// Which tool calls stay depends on where the newest messages begin. With a head or with rules for the cut, the copy without the
-    /// older calls gives another position for that than the whole history.
+    /// Which tool calls stay depends on where the newest messages begin. With a head, with rules for the cut, or with a number of messages
+    /// in front of the newest turns, the copy without the older calls gives another position for that than the whole history.
     fn stability(&self) -> Stability {
-        let counts_from_the_end = self.keep_first == 0 && self.protect_turns == 0 && self.cut == CutRule::Anywhere;
+        let is_one_count = self.protect_turns == 0 || self.max_messages == 0;
+        let counts_from_the_end = self.keep_first == 0 && is_one_count && self.cut == CutRule::Anywhere;
         match self.parts {
             _ if self.forgets() => Stability::Stable,
             RemovedParts::Thinking => Stability::Unstable,

@@ -37,6 +37,9 @@ impl Pruned {
     /// Returns the edits that remove the tool calls and results of a span, but not those with a half outside of it. Later messages come
     /// first, so that the positions of earlier ones stay valid.
     pub fn prune(&mut self, context: &Context, span: Range<usize>) -> Vec<Edit> {
+        if self.scanned >= span.end && self.kept.is_empty() {
+            return Vec::new();
+        }
         let messages = context.messages();
         let outside = [&messages[..span.start], &messages[span.end..]];
         let outside: BTreeSet<PairId> = outside.into_iter().flat_map(|messages| pairs_in(context, messages, tool_pair)).collect();
