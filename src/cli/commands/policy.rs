@@ -1,6 +1,7 @@
-//! `recompact policy`: begins a policy file, and checks one.
+//! `recompact policy`: begins a policy file, checks one, and writes an old one anew.
 
 mod check;
+mod convert;
 mod new;
 
 use clap::{Args, Subcommand};
@@ -22,6 +23,8 @@ enum PolicyCommand {
     /// Exit code: 0 if there is nothing to warn about, 1 if there are warnings, 2 if a file is wrong. `recompact check` is something
     /// else: it compares results with limits and a baseline.
     Check(Box<check::Check>),
+    /// Print a policy file with the present names of its settings; comments and all else stay
+    Convert(convert::Convert),
 }
 
 impl Policy {
@@ -29,6 +32,7 @@ impl Policy {
         match self.command {
             PolicyCommand::New(command) => command.run(),
             PolicyCommand::Check(command) => command.run(),
+            PolicyCommand::Convert(command) => command.run(),
         }
     }
 }

@@ -17,12 +17,14 @@
 //! ```
 
 mod check;
+mod convert;
 mod load;
 mod presets;
 mod purposes;
 mod schema;
 mod tuning;
 
+pub use convert::{Converted, NewName, convert};
 pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{DROP_ALL, FAMILIES, Family, KEEP_ALL, PRESETS, Preset, RECORDED, family, preset};
 pub use purposes::{PROPOSALS, PURPOSES, Purpose, purpose};

@@ -68,7 +68,7 @@ fn man_pages_cover_every_subcommand_and_are_reproducible() {
         assert_eq!(title, format!(".TH recompact-{name} 1  \"recompact {}\" recompact", env!("CARGO_PKG_VERSION")));
     }
     assert_eq!(read("other.1"), "mine");
-    let nested = ["recompact-policy-new.1", "recompact-policy-check.1"];
+    let nested = ["recompact-policy-new.1", "recompact-policy-check.1", "recompact-policy-convert.1"];
     assert!(nested.iter().all(|name| read(name).contains(".SH OPTIONS")));
     assert_eq!(fs::read_dir(&pages).expect("a folder").count(), subcommands().len() + nested.len() + 2);
 }

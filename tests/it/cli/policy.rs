@@ -79,6 +79,21 @@ fn a_new_policy_replaces_no_file() {
 }
 
 #[test]
+fn an_old_file_is_printed_with_present_names() {
+    let folder = policy("keep_recent = 1 # of all tools");
+    let converted = run_in(folder.path(), ["policy", "convert", "mine.toml"], b"");
+    let before = fs::read_to_string(folder.path().join("mine.toml")).expect("a file");
+    assert_eq!((converted.code, converted.stdout), (0, before.replace("keep_recent =", "keep_recent_results =")));
+    assert_eq!(converted.stderr, "1 new name\nmine.toml:7: `keep_recent` is now `keep_recent_results`\n");
+    let onto_itself = run_in(folder.path(), ["policy", "convert", "mine.toml", "--out", "mine.toml"], b"");
+    assert_eq!(onto_itself.code, 2);
+    assert_eq!(fs::read_to_string(folder.path().join("mine.toml")).expect("a file"), before);
+    let absent = run_in(folder.path(), ["policy", "convert", "other.toml"], b"");
+    assert_eq!((absent.code, absent.stdout.as_str()), (2, ""));
+    assert!(absent.stderr.starts_with("recompact: other.toml: "), "{}", absent.stderr);
+}
+
+#[test]
 fn every_preset_can_be_checked_on_sessions() {
     let sessions = effort::of("claude-code/kept-tail.jsonl", SESSIONS);
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
