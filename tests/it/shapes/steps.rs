@@ -44,6 +44,11 @@ const SQUARE_OUTPUT: [(&str, &str); 2] =
 /// of the history, and thinking leaves this one at every turn.
 const MADE_ANEW: (&str, &str) = ("thinking", "lcc-s06-java");
 
+/// Presets, each with a setting that makes it keep less: a call costs as much as what is kept, and what these keep grows beyond what can
+/// be counted. One sends a window that is new from its beginning, the other one keeps all that was typed.
+const SMALLER: [(&str, &str); 2] =
+    [("openai-truncation", "window.keep_recent_tokens=20k"), ("openai-compact", "auto.keep_users=20k")];
+
 /// The cases are looked at in this many parts: of each shape and of each run, every tenth case is in one.
 const PARTS: usize = 10;
 
@@ -66,7 +71,11 @@ fn runs() -> Vec<Run> {
     let run = |name, arguments: &str| Run { name, arguments: words(arguments) };
     let only = std::env::var("RECOMPACT_PRESETS").unwrap_or_default();
     let is_wanted = |name: &str| only.is_empty() || only.split(',').any(|wanted| wanted == name);
-    let replay = |name| run(name, &format!("replay --findings -o json --tokenizer chars/4 --policy={name}"));
+    let replay = |name| {
+        let smaller = SMALLER.iter().find(|(preset, _)| *preset == name);
+        let smaller = smaller.map_or_else(String::new, |(_, setting)| format!(" --set {setting}"));
+        run(name, &format!("replay --findings -o json --tokenizer chars/4 --policy={name}{smaller}"))
+    };
     let presets = PRESETS.iter().filter(|preset| is_wanted(preset.name)).map(|preset| replay(preset.name));
     let others = [
         run("replay with bounds", "replay --findings -o json --tokenizer chars/4 -p lcc-s06"),
