@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use recompact::engine::policy::PRESETS;
+use recompact::engine::policy::{PRESETS, preset};
 use recompact::metrics::column::ColumnId;
 use recompact::metrics::metric;
 use serde_json::json;
@@ -40,14 +40,19 @@ const DOUBLINGS: usize = 5;
 const SQUARE_OUTPUT: [(&str, &str); 2] =
     [("claude-code: a rewind after every turn", "html"), ("claude-code: records in reverse order", "html")];
 
-/// A shape and a run that is left out. The preset edits the history and single requests, so that a request is made anew after each edit
-/// of the history, and thinking leaves this one at every turn.
+/// A shape in which thinking leaves the history at every turn. Presets that edit single requests make each anew after an edit of the
+/// history, from all of it, which is known and takes time with the square: they are left out.
+const THINKING_IN_EACH_TURN: &str = "claude-code: turns with thinking";
+/// A shape and a preset for which it is the same. The preset edits the history, too.
 const MADE_ANEW: (&str, &str) = ("thinking", "lcc-s06-java");
 
 /// Presets, each with a setting that makes it keep less: a call costs as much as what is kept, and what these keep grows beyond what can
-/// be counted. One sends a window that is new from its beginning, the other one keeps all that was typed.
-const SMALLER: [(&str, &str); 2] =
-    [("openai-truncation", "window.keep_recent_tokens=20k"), ("openai-compact", "auto.keep_users=20k")];
+/// be counted. One sends a window that is new from its beginning, the others keep what was typed.
+const SMALLER: [(&str, &str); 3] = [
+    ("openai-truncation", "window.keep_recent_tokens=20k"),
+    ("openai-compact", "auto.keep_users=5k"),
+    ("codex-cli", "auto.keep_users=5k"),
+];
 
 /// The cases are looked at in this many parts: of each shape and of each run, every tenth case is in one.
 const PARTS: usize = 10;
@@ -86,6 +91,14 @@ fn runs() -> Vec<Run> {
         run("probe", "probe --dry-run -p lcc-s06 --tokenizer chars/4 --model openai:m"),
     ];
     presets.chain(others).collect()
+}
+
+/// Returns whether a preset edits single requests and leaves the history whole.
+fn edits_requests(name: &str) -> bool {
+    preset(name).is_some_and(|preset| {
+        let policy = preset.policy(&[]).expect("a preset is a policy");
+        policy.layers.iter().any(|layer| layer.enabled && layer.for_request_only())
+    })
 }
 
 fn words(arguments: &str) -> Vec<String> {
@@ -283,6 +296,7 @@ fn every_shape_is_linear() {
             is_of_part(run_at)
                 && !SQUARE_OUTPUT.contains(&case)
                 && case != MADE_ANEW
+                && !(shape.name == THINKING_IN_EACH_TURN && edits_requests(run.name))
                 && format!("{}: {}", shape.name, run.name).contains(&wanted)
         };
         let is_enough = |_: &(usize, &Run)| found_so_far.load(Ordering::Relaxed) < ENOUGH;

@@ -15,6 +15,9 @@ pub(super) struct Positions {
     pub newest_response: Option<usize>,
 }
 
+/// Whether a message is in a list.
+type Rule = fn(&ContextMessage) -> bool;
+
 impl Positions {
     /// Follows an appended message.
     pub fn append(&mut self, at: usize, message: &ContextMessage) {
@@ -43,7 +46,7 @@ impl Positions {
     }
 
     /// Returns each list with the rule for what is in it.
-    fn lists(&mut self) -> [(&mut Vec<usize>, fn(&ContextMessage) -> bool); 3] {
+    fn lists(&mut self) -> [(&mut Vec<usize>, Rule); 3] {
         [
             (&mut self.typed, |message| message.typed),
             (&mut self.turns, |message| message.typed && !message.has_results),
