@@ -1,6 +1,6 @@
 //! When a layer is due.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// When a layer is due. If the layer has a `threshold`, the context must also be over it.
@@ -30,13 +30,53 @@ pub enum When {
     Turns(#[schemars(range(min = 1))] usize),
     /// When at least this many minutes passed since the last response, by the recorded timestamps.
     IdleMinutes(f64),
+    /// When at least one of these comes: `user-turn`, `calls`, `turns` or `idle-minutes`.
+    Any(#[schemars(schema_with = "conditions_schema")] Vec<When>),
+    /// When all of these come before the same request: `user-turn`, `calls`, `turns` or `idle-minutes`.
+    All(#[schemars(schema_with = "conditions_schema")] Vec<When>),
     /// Just before one of these layers acts (only `archive`).
     Before(Vec<String>),
     /// Just after one of these layers acted (only `restore`).
     After(Vec<String>),
 }
 
+/// The schema of conditions that `any` and `all` join.
+fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
+    let of = |name: &str, value: Schema| json_schema!({ "type": "object", "properties": { name: value }, "required": [name], "additionalProperties": false });
+    let count = || json_schema!({ "type": "integer", "minimum": 1 });
+    let conditions = [
+        json_schema!({ "const": "user-turn" }),
+        of("calls", count()),
+        of("turns", count()),
+        of("idle-minutes", json_schema!({ "type": "number", "minimum": 0 })),
+    ];
+    json_schema!({ "type": "array", "minItems": 1, "items": { "oneOf": conditions } })
+}
+
 impl When {
+    /// Returns the conditions that decide before a request: those that are joined, or else itself.
+    pub fn conditions(&self) -> &[When] {
+        match self {
+            When::Any(conditions) | When::All(conditions) => conditions,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Returns whether it can be joined with others by `any` and `all`.
+    pub fn can_be_joined(&self) -> bool {
+        matches!(self, When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_))
+    }
+
+    /// Returns whether it comes only before the request that follows a message that the user typed.
+    pub fn waits_for_user(&self) -> bool {
+        match self {
+            When::UserTurn | When::Turns(_) => true,
+            When::Any(conditions) => conditions.iter().all(When::waits_for_user),
+            When::All(conditions) => conditions.iter().any(When::waits_for_user),
+            _ => false,
+        }
+    }
+
     /// Returns why a session has no moment at which the layer is due; `None` if every long session has one, or if the agent or other
     /// layers decide.
     pub fn why_never(&self) -> Option<String> {
@@ -46,6 +86,11 @@ impl When {
             When::Calls(calls) => Some(format!("no session has more than {calls} calls")),
             When::Turns(turns) => Some(format!("no session has more than {turns} turns")),
             When::IdleMinutes(minutes) => Some(format!("no pause takes {minutes} minutes")),
+            When::Any(conditions) => {
+                let whys: Option<Vec<String>> = conditions.iter().map(When::why_never).collect();
+                whys.map(|whys| whys.join(", "))
+            }
+            When::All(_) => Some("its conditions never come before the same request".to_owned()),
             When::Always | When::Entry | When::AfterResponse | When::Overflow => None,
             When::Tool(_) | When::Before(_) | When::After(_) => None,
         }

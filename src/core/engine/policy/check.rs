@@ -47,12 +47,27 @@ fn check_when(policy: &Policy, layer: &Layer) -> Result<(), String> {
         (Timing::Requests, When::Overflow) if layer.spec.max_retries() == 0 => {
             "an overflow layer needs `max_retries` of at least 1".to_owned()
         }
-        (Timing::Requests, When::Calls(0) | When::Turns(0)) => "`calls` and `turns` must be at least 1".to_owned(),
-        (Timing::Requests, When::IdleMinutes(minutes)) if !(0.0..).contains(minutes) => {
-            "`idle-minutes` must be at least 0".to_owned()
-        }
-        _ => return Ok(()),
+        (Timing::Requests, when) => return check_conditions(when),
     })
+}
+
+/// Checks the numbers of conditions, and which of them `any` and `all` join.
+fn check_conditions(when: &When) -> Result<(), String> {
+    let conditions = when.conditions();
+    let joins = matches!(when, When::Any(_) | When::All(_));
+    if joins && (conditions.is_empty() || !conditions.iter().all(When::can_be_joined)) {
+        return Err("`any` and `all` join at least one of `user-turn`, `calls`, `turns` and `idle-minutes`".to_owned());
+    }
+    for condition in conditions {
+        match condition {
+            When::Calls(0) | When::Turns(0) => return Err("`calls` and `turns` must be at least 1".to_owned()),
+            When::IdleMinutes(minutes) if !(0.0..).contains(minutes) => {
+                return Err("`idle-minutes` must be at least 0".to_owned());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a layer which has to be alone is, and that no setting says when it acts.

@@ -7,6 +7,9 @@ use crate::transcript::conversation::{BlockKind, Conversation, MINUTE};
 /// Returns whether a layer is due before the request of call `call` in turn `turn` (from 1). `typed`: the user typed text for
 /// this call. Returns an error if the recording has no timestamps to decide it.
 pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed: bool) -> Result<bool, &'static str> {
+    let are_due = |conditions: &[When], decisive: bool| {
+        join(conditions.iter().map(|condition| is_due(setup, condition, call, turn, typed)), decisive)
+    };
     match when {
         When::Always => Ok(true),
         When::UserTurn => Ok(typed),
@@ -16,9 +19,24 @@ pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed:
         When::Turns(n) => Ok(typed && turn > 1 && (turn - 1).is_multiple_of(*n)),
         When::IdleMinutes(minutes) if call > 0 => Ok(idle_minutes(setup, call)? >= *minutes),
         When::IdleMinutes(_) => Ok(false),
+        When::Any(conditions) => are_due(conditions, true),
+        When::All(conditions) => are_due(conditions, false),
         // These run at other moments.
         When::Entry | When::TurnEnd | When::Overflow | When::Tool(_) | When::Before(_) | When::After(_) => Ok(false),
     }
+}
+
+/// Returns `decisive` if one answer is that; otherwise the first error, or if there is none, the opposite.
+fn join(answers: impl Iterator<Item = Result<bool, &'static str>>, decisive: bool) -> Result<bool, &'static str> {
+    let mut joined = Ok(!decisive);
+    for answer in answers {
+        match answer {
+            Ok(answer) if answer == decisive => return Ok(decisive),
+            Ok(_) => {}
+            Err(why) => joined = joined.and(Err(why)),
+        }
+    }
+    joined
 }
 
 /// Returns whether the response before this call says something and calls no tool. One of only thinking ends nothing.

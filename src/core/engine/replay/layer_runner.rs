@@ -108,7 +108,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     ) {
         let due = is_due(self.setup, &layer.when, call.index, self.turns, call.typed);
         match due {
-            Ok(due) if due || matches!(layer.when, When::UserTurn | When::Turns(_)) => {
+            Ok(due) if due || layer.when.waits_for_user() => {
                 let is_over = self.check_threshold(index, layer, measured.unwrap_or(&target.context), call, due) != Some(false);
                 self.journal.times_due[index] += usize::from(due);
                 if due && is_over {
