@@ -3,11 +3,13 @@
 //! A file with an error is refused by [`Policy::parse`](crate::engine::policy::Policy::parse). What is found here is valid and probably
 //! not what was meant: a tool that no session uses, a threshold that nothing reaches.
 
+mod landing;
 mod layers;
 mod sessions;
 mod tools;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde::Serialize;
 
@@ -18,7 +20,7 @@ use crate::findings::{Case, Finding, Level};
 use crate::results::saved::{Coverage, LayerRow};
 use crate::util::toml_span::TomlSpans;
 
-pub use sessions::{LayerUse, SessionsUse, ThresholdUse};
+pub use sessions::{Landing, LayerUse, SessionsUse, ThresholdUse};
 
 /// A policy to check, with the file that it was read from.
 pub struct CheckedPolicy<'a> {
@@ -87,6 +89,10 @@ pub const ABOVE_WINDOW: &str = "above-window";
 pub const REPEATED: &str = "repeated";
 /// A layer counts newest results that it may not edit.
 pub const COUNTS_OTHERS: &str = "counts-others";
+/// Where a layer brings the context down to.
+pub const LANDS: &str = "lands";
+/// A threshold is compared with the usage of a request that the layer has cut.
+pub const COUNTS_CUT: &str = "counts-cut";
 /// The values in `[sweep]` cannot be tried.
 pub const WRONG_SWEEP: &str = "wrong-sweep";
 
@@ -99,6 +105,7 @@ pub fn check(policies: &[CheckedPolicy], window: Option<u64>, seen: Option<(Sess
         let spans = TomlSpans::new(&source.text, "layer");
         let mut remarks = layers::repeated(policy);
         remarks.extend(layers::counts_others(policy));
+        remarks.extend(layers::counts_cut(policy));
         remarks.extend(wrong_sweep(checked, &spans));
         match &seen {
             None => remarks.extend(layers::above_any_window(policy, window.or(policy.window))),
@@ -106,6 +113,7 @@ pub fn check(policies: &[CheckedPolicy], window: Option<u64>, seen: Option<(Sess
                 remarks.extend(tools::unknown(policy, &spans, &seen.tools));
                 remarks.extend(layers::idle(policy, &seen.layers[index], &seen.tools));
                 remarks.extend(layers::eager(policy, &seen.layers[index], seen.calls));
+                remarks.extend(landing::lands(policy, &seen.layers[index]));
             }
         }
         for remark in &mut remarks {
@@ -147,10 +155,16 @@ fn wrong_sweep(checked: &CheckedPolicy, spans: &TomlSpans) -> Option<Remark> {
 /// Returns the setting whose line a remark names.
 fn key_of(kind: &str) -> &'static str {
     match kind {
-        ABOVE_WINDOW | NEVER_ACTS | EAGER => "threshold",
+        ABOVE_WINDOW | NEVER_ACTS | EAGER | COUNTS_CUT => "threshold",
+        LANDS => "down_to",
         COUNTS_OTHERS => "keep_recent_results",
         _ => "id",
     }
+}
+
+/// Returns names in back quotes, with commas between them.
+fn quoted(names: impl IntoIterator<Item: Display>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl Remark {

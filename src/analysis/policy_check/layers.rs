@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ABOVE_WINDOW, ALWAYS_FAILS, COUNTS_OTHERS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
+use super::{
+    ABOVE_WINDOW, ALWAYS_FAILS, COUNTS_CUT, COUNTS_OTHERS, EAGER, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse, quoted,
+};
 use crate::engine::layer::{Layer, Remains, ResultFilter, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::Limits;
@@ -11,7 +13,8 @@ use crate::findings::Level;
 /// Windows of models in wide use, in tokens. A threshold above all of them is a mistake for any model.
 const USUAL_WINDOWS: [u64; 2] = [200_000, 1_000_000];
 
-fn enabled(policy: &Policy) -> impl Iterator<Item = (usize, &Layer)> {
+/// Returns the layers that run, with their positions.
+pub fn enabled(policy: &Policy) -> impl Iterator<Item = (usize, &Layer)> {
     policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled)
 }
 
@@ -32,12 +35,27 @@ pub fn counts_others(policy: &Policy) -> Vec<Remark> {
         let traits = layer.spec.traits();
         let filter = traits.filter.filter(|filter| filter.keep_recent_per_tool.is_none() && !filter.tools.is_empty())?;
         let (newest, tools) = (filter.keep_recent_results, &filter.tools);
-        let tools = tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
+        let tools = quoted(tools);
         let message = format!(
             "`keep_recent_results = {newest}` counts the results of all tools, so that fewer than {newest} of {tools} may stay, or none; \
              `keep_recent_per_tool` counts those of each"
         );
         (newest > 0).then(|| Remark::new(Level::Note, COUNTS_OTHERS, &layer.id, message))
+    };
+    enabled(policy).filter_map(remark).collect()
+}
+
+/// Returns the layers of single requests that wait for the usage of the request before, which they cut: if it was cut enough, they let
+/// the next one go whole.
+pub fn counts_cut(policy: &Policy) -> Vec<Remark> {
+    let remark = |(_, layer): (usize, &Layer)| {
+        let meter = layer.meter.or(policy.meter).filter(|meter| meter.recorded && layer.for_request_only())?;
+        layer.threshold.as_ref()?;
+        let message = format!(
+            "its threshold is compared with the usage of the request before (`meter = \"{meter}\"`), which this layer cut, so that the \
+             next request may go whole; a meter of the history, such as `o200k`, does not have this fault"
+        );
+        Some(Remark::new(Level::Warning, COUNTS_CUT, &layer.id, message))
     };
     enabled(policy).filter_map(remark).collect()
 }
@@ -150,13 +168,10 @@ fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&Layer], tools: &BTreeMap<S
             never(Level::Warning, format!("its threshold of {limit} is not reached; the largest size was {size}"))
         }
         (When::Overflow, _) => never(Level::Note, "no request is larger than the window".to_owned()),
-        (When::Before(others) | When::After(others), _) => never(
-            Level::Note,
-            format!("it waits for {}", others.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")),
-        ),
+        (When::Before(others) | When::After(others), _) => never(Level::Note, format!("it waits for {}", quoted(others))),
         _ if earlier.is_empty() => never(Level::Warning, "it finds nothing to do; its limits keep everything".to_owned()),
         _ => {
-            let earlier = earlier.iter().map(|layer| format!("`{}`", layer.id)).collect::<Vec<_>>().join(", ");
+            let earlier = quoted(earlier.iter().map(|layer| &layer.id));
             never(Level::Warning, format!("it finds nothing to do; its limits keep everything, or {earlier} did it before"))
         }
     }

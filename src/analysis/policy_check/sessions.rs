@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::analysis::study::{LayerWork, Study};
 use crate::engine::journal::{EventKind, Journal};
+use crate::engine::layer::Layer;
 use crate::engine::policy::Policy;
+use crate::engine::size::Limits;
 use crate::findings::timeline::trigger::trigger;
 use crate::results::saved::LayerRow;
 use crate::transcript::format::Reading;
@@ -45,6 +47,16 @@ pub struct LayerUse {
     /// Number of conversations with a comparison, and with a threshold beyond the window.
     pub compared: usize,
     pub beyond_window: usize,
+    /// The times when it acted, in the order of the sessions, if it brings the context down to a size.
+    pub landings: Vec<Landing>,
+}
+
+/// Where the context was before and after a layer brought it down to a size, by the layer's meter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Landing {
+    pub before: u64,
+    pub after: u64,
+    pub target: u64,
 }
 
 /// A comparison of the context with a threshold, in the unit of the layer's meter.
@@ -88,7 +100,8 @@ impl SessionsUse {
                 work.add_journal(&journal);
                 one.work.push(work);
                 let window = prepared.window.of(policy);
-                one.layers.push((0..policy.layers.len()).map(|layer| LayerUse::new(policy, &journal, layer, window)).collect());
+                let limits = Limits { window, max_output: policy.max_output };
+                one.layers.push((0..policy.layers.len()).map(|layer| LayerUse::new(policy, &journal, layer, limits)).collect());
             }
             seen.add(one);
         }
@@ -119,7 +132,7 @@ impl SessionsUse {
 }
 
 impl LayerUse {
-    fn new(policy: &Policy, journal: &Journal, layer: usize, window: u64) -> Self {
+    fn new(policy: &Policy, journal: &Journal, layer: usize, limits: Limits) -> Self {
         let mut seen = Self { due: journal.times_due[layer], ..Self::default() };
         for event in journal.events.iter().filter(|event| event.layer == layer) {
             match &event.kind {
@@ -136,14 +149,18 @@ impl LayerUse {
             }
         }
         let tokens = trigger(policy, journal, layer);
-        let is_strict = policy.layers[layer].strict;
+        let Layer { strict, spec, .. } = &policy.layers[layer];
+        let target = spec.traits().down_to.map(|target| target.resolve(limits));
         for check in journal.threshold_checks.iter().filter(|check| check.layer == layer && check.due) {
             let tokens = tokens.unwrap_or(check.limit);
-            seen.over += usize::from(check.size > check.limit || (!is_strict && check.size == check.limit));
-            seen.nearest(ThresholdUse { size: check.size, limit: check.limit, tokens, window });
+            seen.over += usize::from(check.size > check.limit || (!strict && check.size == check.limit));
+            seen.nearest(ThresholdUse { size: check.size, limit: check.limit, tokens, window: limits.window });
+            if let (Some(target), Some(after)) = (target, check.after) {
+                seen.landings.push(Landing { before: check.size, after, target });
+            }
         }
         seen.compared = usize::from(seen.threshold.is_some());
-        seen.beyond_window = usize::from(tokens.is_some_and(|tokens| tokens >= window));
+        seen.beyond_window = usize::from(tokens.is_some_and(|tokens| tokens >= limits.window));
         seen
     }
 
@@ -164,5 +181,6 @@ impl LayerUse {
         self.over += other.over;
         self.compared += other.compared;
         self.beyond_window += other.beyond_window;
+        self.landings.extend(other.landings);
     }
 }

@@ -174,6 +174,9 @@ fn a_layer_that_does_nothing_has_its_own_reason() {
     let micro = |settings: &str| clear(&format!("keep_recent_results = 1\nclear_at_least = 1\n{settings}"));
     assert_eq!(why(&micro("when = { calls = 93 }")), ["its `when` never comes: no session has more than 93 calls"]);
     assert_eq!(why(&micro("when = { idle-minutes = 9e9 }")), ["its `when` never comes: no pause takes 9000000000 minutes"]);
+    let joined = |how: &str| why(&micro(&format!("when = {{ {how} = [{{ calls = 92 }}, {{ turns = 93 }}] }}")));
+    assert_eq!(joined("all"), ["its `when` never comes: its conditions never come before the same request"]);
+    assert_eq!(joined("any"), [""; 0]);
     assert_eq!(why(&micro("tools = [\"NotebookEdit\"]")), ["they use none of its tools"]);
     assert_eq!(why(&micro("tools = [\"R*d\"]")), [""; 0]);
     let graded = micro("") + "\n[[layer]]\nid = \"older\"\ndo = \"clear\"\nkeep_recent_results = 9\n";
@@ -187,4 +190,27 @@ fn newest_results_of_all_tools_are_counted_and_said() {
     assert_eq!(remarks(&clear("tools = [\"Read\"]\nkeep_recent_results = 3"), None, None), [note]);
     assert!(remarks(&clear("tools = [\"Read\"]\nkeep_recent_results = 0"), None, None).is_empty());
     assert!(remarks(&clear("keep_recent_results = 3"), None, None).is_empty());
+}
+
+#[test]
+fn a_layer_of_requests_must_not_wait_for_the_usage_that_it_cuts() {
+    let trim = |meter: &str, scope: &str| {
+        remarks(&clear(&format!("threshold = \"50k\"\nmeter = \"{meter}\"\nscope = \"{scope}\"")), None, None)
+    };
+    let [warning] = &trim("recorded+o200k", "request")[..] else { panic!("one warning") };
+    assert!(warning.starts_with("warning counts-cut clear 6: its threshold is compared with the usage of the request before"));
+    assert!(trim("o200k", "request").is_empty());
+    assert!(trim("recorded+o200k", "state").is_empty());
+}
+
+/// All results but the newest may go, and then more than half of the 93 requests are still over 5,000 tokens: the rest is text.
+#[test]
+fn where_a_layer_brings_the_context_is_said() {
+    let lands = |target: &str| -> Vec<String> {
+        let layer = clear(&format!("keep_recent_results = 1\nmin_chars = 0\nthreshold = 5000\ndown_to = {target}"));
+        remarks(&layer, None, Some(CLAUDE)).into_iter().filter(|remark| remark.contains(" lands ")).collect()
+    };
+    let from_to = "lands clear 9: brings the context from 8460 to 7878 (medians); it reaches";
+    assert_eq!(lands("4000"), [format!("note {from_to} `down_to = 4000` 5 of 57 times")]);
+    assert_eq!(lands("1"), [format!("warning {from_to} `down_to = 1` 0 of 56 times; its other limits keep too much")]);
 }

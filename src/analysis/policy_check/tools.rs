@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-use super::{Remark, UNKNOWN_TOOL};
+use super::{Remark, UNKNOWN_TOOL, quoted};
 use crate::analysis::settings::own_settings;
 use crate::engine::layer::{LAYERS, Layer, When, is_named};
 use crate::engine::policy::Policy;
@@ -40,7 +40,7 @@ pub fn unknown(policy: &Policy, spans: &TomlSpans, used: &BTreeMap<String, usize
             }
             if !unused.is_empty() {
                 let level = if none_used { Level::Warning } else { Level::Note };
-                let names = unused.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                let names = quoted(unused);
                 let message = format!("`{setting}` names tools that no session here uses: {names}");
                 remarks.push(Remark {
                     line: spans.line(Some(index), &setting),

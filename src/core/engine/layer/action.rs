@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::dedupe::DuplicateKey;
 use super::{LayerInput, Proposal, ResultFilter};
 use crate::engine::context::Context;
+use crate::engine::size::Size;
 use crate::tokens::meter::SizeUnit;
 
 /// What a kind of layer does. The settings of a kind implement it.
@@ -102,6 +103,8 @@ pub struct LayerTraits<'a> {
     pub filter: Option<&'a ResultFilter>,
     /// Whether it waits until enough can go at once; `None` if it has no setting for that.
     pub waits: Option<bool>,
+    /// Size by the policy's meter that it brings the context down to, if it does.
+    pub down_to: Option<&'a Size>,
     /// How it asks for summaries, if it does.
     pub summarizer: Option<SummarizerUse>,
     /// Path of the archive that it writes before another layer acts, with the placeholder `{n}`.
@@ -179,6 +182,7 @@ impl LayerTraits<'_> {
         repeats_record: false,
         filter: None,
         waits: None,
+        down_to: None,
         summarizer: None,
         archive_path: None,
         program: None,
@@ -218,7 +222,7 @@ mod tests {
     ];
 
     /// Returns every trait as text, with its name.
-    fn texts(traits: &LayerTraits) -> [(&'static str, String); 14] {
+    fn texts(traits: &LayerTraits) -> [(&'static str, String); 15] {
         // Without `..`, so that a new trait does not compile until it is here.
         let LayerTraits {
             timing,
@@ -232,6 +236,7 @@ mod tests {
             repeats_record,
             filter,
             waits,
+            down_to,
             summarizer,
             archive_path,
             program,
@@ -248,6 +253,7 @@ mod tests {
             ("repeats_record", repeats_record.to_string()),
             ("filter", filter.is_some().to_string()),
             ("waits", format!("{waits:?}")),
+            ("down_to", down_to.is_some().to_string()),
             ("summarizer", summarizer.is_some().to_string()),
             ("archive_path", archive_path.is_some().to_string()),
             ("program", program.is_some().to_string()),

@@ -123,6 +123,7 @@ impl Action for Clear {
             },
             writes_markers: true,
             filter: Some(&self.filter),
+            down_to: self.down_to.as_ref(),
             waits: Some(self.in_batches() || self.down_to.is_some() || self.stride != 1),
             ..LayerTraits::PLAIN
         }

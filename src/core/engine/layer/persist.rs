@@ -119,6 +119,7 @@ impl Action for Persist {
             keeps_parts: true,
             writes_markers: true,
             filter: Some(&self.filter),
+            down_to: self.down_to.as_ref(),
             ..LayerTraits::PLAIN
         }
     }
