@@ -214,15 +214,19 @@ fn with_present_names(toml: &str) -> String {
 /// The settings of a policy file, a line each. A line may be in several layers, so it is named with its layer.
 fn lines_with_layers(toml: &str) -> Vec<String> {
     let is_setting = |line: &&str| !line.trim().is_empty() && !line.starts_with("name =") && !line.starts_with("about =");
-    let mut layer = String::new();
+    let (mut layer, mut part) = (String::new(), String::new());
     let mut named: Vec<String> = Vec::new();
     for line in toml.lines().filter(is_setting) {
+        if let Some(name) = line.strip_prefix("[layer.") {
+            part = name.replace(']', ".");
+            continue;
+        }
         if line.starts_with('[') {
-            layer.clear();
+            (layer, part) = Default::default();
         }
         match line.strip_prefix("id = ") {
             Some(id) => layer = format!("{}: ", id.trim_matches('"')),
-            None => named.push(format!("{layer}{line}")),
+            None => named.push(format!("{layer}{part}{line}")),
         }
     }
     named

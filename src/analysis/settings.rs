@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use crate::engine::policy::schema;
@@ -63,11 +63,26 @@ fn settings(kind: &LayerKind, is_wanted: impl Fn(&str, &Value) -> bool) -> Vec<S
     static SCHEMA: LazyLock<Value> = LazyLock::new(schema);
     let kinds = SCHEMA["properties"]["layer"]["items"]["oneOf"].as_array().into_iter().flatten();
     let properties = kinds.filter(|layer| layer["title"] == kind.name).filter_map(|layer| layer["properties"].as_object());
-    properties
-        .flatten()
-        .filter(|(name, setting)| is_wanted(name, setting))
-        .map(|(name, setting)| description(name, setting))
-        .collect()
+    let mut described = Vec::new();
+    properties.for_each(|properties| describe("", properties, &is_wanted, &mut described));
+    described
+}
+
+/// Describes settings; those of a part have its name in front: `input.chars`.
+fn describe(
+    part: &str,
+    properties: &Map<String, Value>,
+    is_wanted: &impl Fn(&str, &Value) -> bool,
+    into: &mut Vec<SettingDescription>,
+) {
+    for (name, setting) in properties {
+        let name = format!("{part}{name}");
+        match setting["properties"].as_object() {
+            _ if !is_wanted(&name, setting) => {}
+            Some(part) => describe(&format!("{name}."), part, is_wanted, into),
+            None => into.push(description(&name, setting)),
+        }
+    }
 }
 
 fn description(name: &str, setting: &Value) -> SettingDescription {

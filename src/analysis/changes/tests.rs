@@ -91,4 +91,8 @@ fn an_old_name_of_a_setting_is_no_change() {
     assert!(changed_settings(&file("keep_recent = 3"), &file("keep_recent_results = 3")).is_empty());
     let changed = changed_settings(&file("keep_recent = 3"), &file("keep_recent_results = 5"));
     assert_eq!(changed, ["- micro: keep_recent_results = 3", "+ micro: keep_recent_results = 5"]);
+    let summary = |setting: &str| file(setting).replace("clear", "summarize");
+    assert!(changed_settings(&summary("input_chars = 3"), &summary("input.chars = 3")).is_empty());
+    let changed = changed_settings(&summary("input_chars = 3"), &summary("input = { chars = 5 }"));
+    assert_eq!(changed, ["- micro: input.chars = 3", "+ micro: input.chars = 5"], "of a part");
 }

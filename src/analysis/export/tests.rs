@@ -57,8 +57,10 @@ fn every_target_fits_its_preset() {
             let (id, field) = setting.split_once('.').expect("a layer and a setting");
             let layer = policy.layers.iter().find(|layer| layer.id == id).unwrap_or_else(|| panic!("{}: {id}", target.name));
             let kind = LAYERS.iter().find(|kind| kind.name == layer.spec.name()).expect("a kind of layer");
-            let field = field.split('.').next().unwrap_or_default();
-            let is_known = own_settings(kind).iter().any(|own| own.name == field) || COMMON_SETTINGS.contains(&field);
+            let own = own_settings(kind);
+            let mut known = own.iter().map(|own| own.name.as_str()).chain(COMMON_SETTINGS.iter().copied());
+            // A key of a table is no setting of its own.
+            let is_known = known.any(|known| field == known || field.starts_with(&format!("{known}.")));
             assert!(is_known, "{}: {setting}", target.name);
         }
     }

@@ -311,9 +311,8 @@ mod tests {
              makes fewer: `20k..120k:20k`); --sample N tries N of them"
         );
         assert!(error(&[SMALL], &["auto.threshold=20k..120k"], Some(50_000)).starts_with("50000 configurations are more than"));
-        let both = error(&[SMALL], &["auto.rides_prefix=true,false", "auto.input_chars=10,20"], None);
-        let begin =
-            "p.toml --set auto.rides_prefix=true --set auto.input_chars=10: layer `auto`: a summarizer that reads the cached";
+        let both = error(&[SMALL], &["auto.input.rides_prefix=true,false", "auto.input.chars=10,20"], None);
+        let begin = "p.toml --set auto.input.rides_prefix=true --set auto.input.chars=10: layer `auto`: a summarizer that reads the cached";
         assert!(both.starts_with(begin), "{both}");
     }
 

@@ -246,16 +246,31 @@ impl LayerSpec {
         LAYERS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
     }
 
-    /// Returns the names of its own settings, without those that every layer has.
+    /// Returns the names of its own settings, without those that every layer has; of a part, such as `input.chars`.
     pub fn settings(&self) -> Vec<String> {
-        let json = serde_json::to_value(self).expect("a test writes the settings of every kind");
-        let settings = json.as_object().expect("the settings of a layer are a table");
-        settings.keys().filter(|key| *key != "do").cloned().collect()
+        // The keys of a table such as `tool_limits`, which is empty if nothing is given, are no settings.
+        let plain = Self::by_name(self.name()).expect("every kind has its name");
+        let json = serde_json::to_value(plain).expect("a test writes the settings of every kind");
+        let mut settings = Vec::new();
+        add_names("", &json, &mut settings);
+        settings.retain(|name| name != "do");
+        settings
     }
 
     /// Returns how often it may run for one request as an overflow layer.
     pub fn max_retries(&self) -> usize {
         self.traits().summarizer.map_or(1, |summarizer| summarizer.max_retries)
+    }
+}
+
+/// Adds the names of the settings in a table: those of a table in it with its name in front.
+fn add_names(part: &str, settings: &Value, names: &mut Vec<String>) {
+    for (name, value) in settings.as_object().into_iter().flatten() {
+        let name = format!("{part}{name}");
+        match value.as_object() {
+            Some(part) if !part.is_empty() => add_names(&format!("{name}."), value, names),
+            _ => names.push(name),
+        }
     }
 }
 

@@ -33,8 +33,9 @@ pub use tuning::{SessionsWindow, Tuning};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::engine::context::MessageUnit;
 use crate::engine::layer::{Layer, Stability, When, archive};
@@ -94,9 +95,11 @@ pub struct Policy {
     /// Values that `recompact sweep` tries if `--set` names none, by layer and setting: `[sweep]`, then
     /// `clear.threshold = "40k..120k:20k"`, as `--set` takes them; default none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "texts_by_setting")]
     pub sweep: BTreeMap<String, BTreeMap<String, String>>,
     /// What the harness calls a setting, by layer and setting: `[harness]`, then `mask.keep_recent_results = "n"`; default none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "texts_by_setting")]
     pub harness: BTreeMap<String, BTreeMap<String, String>>,
     /// How a sweep chose the numbers: `[tuned]`, which `recompact sweep --save` writes; default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,6 +110,13 @@ pub struct Policy {
     /// Index into `Study::summarizers`, the list of summarizers. Not read from the policy file: the run chooses the summarizer.
     #[serde(skip)]
     pub summarizer: usize,
+}
+
+/// The schema of texts by layer and setting. A setting of a part is in a table in the table, or `input.chars` is its name.
+fn texts_by_setting(_: &mut SchemaGenerator) -> Schema {
+    let texts = json!({ "type": "object", "additionalProperties": { "type": "string" } });
+    let of_layer = json!({ "type": "object", "additionalProperties": { "anyOf": [{ "type": "string" }, texts] } });
+    json_schema!({ "type": "object", "additionalProperties": of_layer })
 }
 
 /// Who decides about a policy that its user cannot switch on.

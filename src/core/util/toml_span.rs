@@ -48,7 +48,7 @@ impl<'a> TomlSpans<'a> {
         Self { text, list }
     }
 
-    /// Returns the line of a key in the table with this index, or at the top of the file if `index` is `None`.
+    /// Returns the line of a key (`chars`, `input.chars`) in the table with this index, or at the top of the file if `index` is `None`.
     /// Returns `None` if there is no such key.
     pub fn line(&self, index: Option<usize>, key: &str) -> Option<usize> {
         self.line_where(index, |table| key_of(table, key).map(|(key, _)| key))
@@ -80,10 +80,13 @@ impl<'a> TomlSpans<'a> {
     }
 }
 
-/// Returns the byte at which a key begins, and the value of the key.
+/// Returns the byte at which a key begins, and the value of the key. A key of a table in the table is `input.chars`.
 fn key_of<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<(usize, &'t Spanned<DeValue<'i>>)> {
-    let (key, value) = table.iter().find(|(name, _)| name.get_ref() == key)?;
-    Some((key.span().start, value))
+    if let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == key) {
+        return Some((name.span().start, value));
+    }
+    let (outer, inner) = key.split_once('.')?;
+    key_of(key_of(table, outer)?.1.get_ref().as_table()?, inner)
 }
 
 /// Returns the line of a key in tables within tables, from the top of the file: `["defaults", "sweep", "holdout"]`. Returns `None` if

@@ -262,8 +262,8 @@ fn invalid_policies_and_settings_are_refused() {
         ),
         (
             &["-p", "lcc-s08", "--set", "auto.rides_prefix=true"],
-            "recompact: --set auto.rides_prefix=true: layer `auto`: a summarizer that reads the cached prefix (`rides_prefix`) \
-             reads all of it: remove `input_chars`\n",
+            "recompact: --set auto.rides_prefix=true: layer `auto`: a summarizer that reads the cached prefix (`input.rides_prefix`) \
+             reads all of it: remove `input.chars`\n",
         ),
     ];
     for (arguments, said) in refused {

@@ -83,7 +83,7 @@ fn with(old: &[&str]) -> TempDir {
 }
 
 const POLICY: &str = "name = \"own\"\nmeter = \"chars/4\"\n\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nthreshold = 500\n\
-                      input_chars = 4_000\n";
+                      input.chars = 4_000\n";
 const SUITE: &str = "baseline = \"base.json\"\n\n[[suite]]\nname = \"all\"\ntranscripts = [\"a.jsonl\", \"b.jsonl\"]\n\
                      policies = [\"lcc-s06\"]\ntokenizer = \"chars/4\"\nlimits = [\"kept.hit >= 0\"]\n";
 

@@ -12,8 +12,8 @@ use super::cases::{Base, bases};
 
 /// Choices that change no request, with the reason.
 const SILENT: [(&str, &str, &str); 3] = [
-    ("summarize", "same_tools", "it changes what the call for a summary costs"),
-    ("summarize", "rides_prefix", "it changes what the call for a summary costs"),
+    ("summarize", "input.same_tools", "it changes what the call for a summary costs"),
+    ("summarize", "input.rides_prefix", "it changes what the call for a summary costs"),
     ("summarize", "prompt", "the summarizers of the cases read no prompt"),
 ];
 

@@ -1,6 +1,6 @@
 //! What the settings of `clear` say about the layer, and which do not go together.
 
-use recompact::engine::layer::clear::Clear;
+use recompact::engine::layer::clear::{Clear, Save};
 use recompact::engine::layer::{Action, Remains, ResultFilter, Stability};
 
 /// Each kind of clearing: what remains of a result, whether parts of it remain, and whether a request's copy can be extended.
@@ -11,8 +11,9 @@ fn traits_follow_from_the_settings() {
         Clear { filter: ResultFilter { keep_recent_tokens: Some(80.into()), ..Clear::default().filter }, ..Clear::default() };
     let in_batches = Clear { clear_at_least: 1.into(), ..Clear::default() };
     let both = Clear { clear_at_least: 1.into(), ..by_size.clone() };
-    let saved = Clear { save_to: Some("out/{id}".into()), placeholder: "{path}".to_owned(), ..Clear::default() };
-    let preview = Clear { preview_chars: 1, ..saved.clone() };
+    let in_file = Save { to: Some("out/{id}".into()), ..Save::default() };
+    let saved = Clear { save: in_file.clone(), placeholder: "{path}".to_owned(), ..Clear::default() };
+    let preview = Clear { save: Save { preview_chars: 1, ..in_file }, ..saved.clone() };
     let cases = [
         (&plain, Remains::Nothing, false, Stability::Stable),
         (&by_size, Remains::Nothing, false, Stability::Alone),
@@ -32,9 +33,10 @@ fn traits_follow_from_the_settings() {
 #[test]
 fn settings_that_do_not_go_together_are_refused() {
     let wrong = |clear: Clear| clear.check().map_err(|wrong| wrong.setting);
-    assert_eq!(wrong(Clear { save_to: Some("out/{id}".into()), ..Clear::default() }), Err("placeholder"));
+    let save = |save: Save| wrong(Clear { save, ..Clear::default() });
+    assert_eq!(save(Save { to: Some("out/{id}".into()), ..Save::default() }), Err("placeholder"));
     assert_eq!(wrong(Clear { placeholder: "{path}".to_owned(), ..Clear::default() }), Ok(()), "a text like any other");
-    assert_eq!(wrong(Clear { preview_chars: 1, ..Clear::default() }), Err("preview_chars"));
+    assert_eq!(save(Save { preview_chars: 1, ..Save::default() }), Err("save.preview_chars"));
     assert_eq!(wrong(Clear { stride: 0, ..Clear::default() }), Err("stride"));
     assert_eq!(wrong(Clear { stride: 2, ..Clear::default() }), Ok(()));
     assert_eq!(wrong(Clear { stride: 2, clear_at_least: 1.into(), ..Clear::default() }), Err("stride"));

@@ -194,7 +194,7 @@ fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
     // At the second call 6,000 characters are over 5,500: a summary of 7 characters, SUMMARY, replaces them.
     let apart = cost_of(&two_results(), summarize(""), SONNET, &Retention::default());
     assert_eq!(parts(&apart)[3], 6_000.0 * 3.0 + 7.0 * 15.0);
-    let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Retention::default());
+    let rides = cost_of(&two_results(), summarize("input.rides_prefix = true"), SONNET, &Retention::default());
     // With system prompt and tools it is 7,000, of which the first request had cached 2,997.
     assert_eq!(parts(&rides)[3], ((2_997.0 * 0.3 + 4_003.0 * 3.75 + 7.0 * 15.0) * 1e3_f64).round() / 1e3);
 }
@@ -205,7 +205,7 @@ fn recorded_summary_costs_as_much_as_that_of_a_policy() {
     let text = "user: {x*2000}\nassistant: {y*500}\nfold: SUMMARY\nuser: {z*100}\nassistant: ok";
     let mut conversation = notation::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let cost = |conversation: &Conversation, policy: Policy| cost_of(conversation, policy, SONNET, &Retention::default());
-    let same = layer("do = \"summarize\"\nthreshold = 2_500\nmeter = \"chars\"\nkeep_recent = 1\nrides_prefix = true");
+    let same = layer("do = \"summarize\"\nthreshold = 2_500\nmeter = \"chars\"\nkeep_recent = 1\ninput.rides_prefix = true");
     let recorded = cost(&conversation, preset_with("recorded", &[]));
     // With system prompt and tools it is 3,500, of which the first request had cached 3,000.
     let summarizer = 3_000.0 * 0.3 + 500.0 * 3.75 + 7.0 * 15.0;

@@ -50,8 +50,8 @@ const MADE_ANEW: (&str, &str) = ("thinking", "lcc-s06-java");
 /// be counted. One sends a window that is new from its beginning, the others keep what was typed.
 const SMALLER: [(&str, &str); 3] = [
     ("openai-truncation", "window.keep_recent_tokens=20k"),
-    ("openai-compact", "auto.keep_users=5k"),
-    ("codex-cli", "auto.keep_users=5k"),
+    ("openai-compact", "auto.typed.keep=5k"),
+    ("codex-cli", "auto.typed.keep=5k"),
 ];
 
 /// The cases are looked at in this many parts: of each shape and of each run, every tenth case is in one.

@@ -103,7 +103,7 @@ pub fn trials() -> Vec<Trial> {
     let narrow = LOW.iter().map(|(name, settings)| Trial { window: 4_000, ..Trial::new(preset_with(name, settings)) });
     let failing = Trial {
         summarizer: Box::new(recompact::engine::summarizer::Failing),
-        ..Trial::new(preset_with("lcc-s06", &["auto.threshold=200", "auto.breaker=2", "auto.max_retries=1"]))
+        ..Trial::new(preset_with("lcc-s06", &["auto.threshold=200", "auto.retry.breaker=2", "auto.retry.max=1"]))
     };
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
@@ -120,7 +120,7 @@ const LOW: [(&str, &[&str]); 62] = [
             "budget.min_chars=99",
             "auto.max_tokens=9",
             "reactive.max_tokens=9",
-            "reactive.input_chars=900",
+            "reactive.input.chars=900",
         ],
     ),
     (
@@ -164,7 +164,7 @@ const LOW: [(&str, &[&str]); 62] = [
     ("strands-window", &["window.max_messages=4", "window.when=always"]),
     ("vercel-prune", &["prune.max_messages=3"]),
     ("semantic-kernel-truncation", &["window.max_messages=3"]),
-    ("langchain-summarize", &["auto.threshold=7", "auto.keep_recent_messages=3", "auto.input_tokens=50"]),
+    ("langchain-summarize", &["auto.threshold=7", "auto.keep_recent_messages=3", "auto.input.tokens=50"]),
     ("openhands-recent", &["window.max_messages=6"]),
     ("openhands-amortized", &["forget.threshold=9", "forget.max_messages=4"]),
     ("deepagents", &["auto.threshold=150", "auto.keep_recent_messages=2", "large.max_bytes=90"]),
@@ -196,7 +196,7 @@ const LOW: [(&str, &[&str]); 62] = [
     ),
     ("llama-index-memory", &["window.scope=request", "window.keep_recent_tokens=40", "window.remove_at_least=15"]),
     ("kimi-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
-    ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
+    ("codex-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.typed.keep=20"]),
     ("opencode", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("gemini-cli", &["auto.threshold=200", "auto.max_tokens=9"]),
     (
@@ -204,7 +204,7 @@ const LOW: [(&str, &[&str]); 62] = [
         &[
             "mask.keep_recent_tokens=90",
             "mask.clear_at_least=40",
-            "mask.preview_chars=4",
+            "mask.save.preview_chars=4",
             "mask.placeholder=<{path}: {head}…{tail}>",
         ],
     ),
@@ -212,13 +212,13 @@ const LOW: [(&str, &[&str]); 62] = [
     ("cline", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
     ("camel", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("anthropic-clear-all", &["clear.threshold=300", "clear.keep_recent=1"]),
-    ("openai-compact", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
+    ("openai-compact", &["auto.threshold=200", "auto.max_tokens=9", "auto.typed.keep=20"]),
     ("openai-truncation", &["window.keep_recent_tokens=200"]),
-    ("copilot-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.keep_users=20"]),
+    ("copilot-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.typed.keep=20"]),
     ("copilot-chat", &["auto.threshold=200", "auto.max_tokens=9", "auto.on_cap=clip"]),
     ("inspect-edit", &["clear.threshold=200", "clear.keep_recent_results=1"]),
     ("inspect-summary", &["auto.threshold=200", "auto.max_tokens=9"]),
-    ("crewai", &["auto.max_tokens=9", "auto.input_chars=900", "auto.input_head_chars=300"]),
+    ("crewai", &["auto.max_tokens=9", "auto.input.chars=900", "auto.input.head_chars=300"]),
     ("mastra-tools", &["filter.protect_turns=2"]),
     ("spring-ai", &["window.max_messages=4"]),
     ("aider", &["auto.threshold=100", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),

@@ -15,7 +15,7 @@
 //!
 //! SWE-agent's `polling` is `stride`: with `stride = 5` the boundary moves at every fifth result, and up to four more results stay.
 //!
-//! Where results are saved in files (`save_to`), the model can read them again, as with `persist`.
+//! Where results are saved in files (`save.to`), the model can read them again, as with `persist`.
 //!
 //! opencode's `prune` and Gemini CLI's masking keep the newest results by their size (`keep_recent_tokens`), those of the newest turns
 //! apart (`protect_turns`), and clear the others when that frees enough (`clear_at_least`).
@@ -51,21 +51,13 @@ use crate::util::template::has_placeholder;
 pub struct Clear {
     #[serde(flatten)]
     pub filter: ResultFilter,
-    /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines. With `save_to`, also
+    /// Text that replaces a cleared result; `{tool}` is the name of its tool, `{lines}` the number of its lines. With `save.to`, also
     /// `{path}`, `{head}` and `{tail}`.
     pub placeholder: String,
-    /// Path of the file that gets the text of a cleared result, so that the model can read it again; `{id}` is the tool_use id, reduced
-    /// to letters, digits, `.`, `_` and `-`. Without it the text is lost.
-    pub save_to: Option<Box<str>>,
-    /// Characters of a saved result that stay as `{head}`, and as `{tail}`.
-    #[schemars(extend("x-unit" = "characters"))]
-    pub preview_chars: usize,
     /// `true`: a result that is not longer than what replaces it stays. It counts among the newest, unlike those that `min_chars` keeps.
     pub only_if_shorter: bool,
-    /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
-    pub saved_line: String,
-    /// Text that replaces a persisted result; empty: `placeholder`, or with `save_to`, it stays.
-    pub placeholder_saved: String,
+    /// Results in files: those that this layer saves, and those that another one saved.
+    pub save: Save,
     /// Minimum tokens, by the report's counter, that must go at once; 0: clear at once, however few.
     #[schemars(extend("x-unit" = "tokens"))]
     pub clear_at_least: Size,
@@ -77,6 +69,28 @@ pub struct Clear {
     pub stride: usize,
     /// `true`: also replace the inputs of the cleared results' calls by `{}`.
     pub clear_inputs: bool,
+}
+
+/// Results in files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Save {
+    /// Path of the file that gets the text of a cleared result, so that the model can read it again; `{id}` is the tool_use id, reduced
+    /// to letters, digits, `.`, `_` and `-`. Without it the text is lost.
+    pub to: Option<Box<str>>,
+    /// Characters of a saved result that stay as `{head}`, and as `{tail}`.
+    #[schemars(extend("x-unit" = "characters"))]
+    pub preview_chars: usize,
+    /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `save.placeholder`.
+    pub line: String,
+    /// Text that replaces a persisted result; empty: `placeholder`, or with `save.to`, it stays.
+    pub placeholder: String,
+}
+
+impl Default for Save {
+    fn default() -> Self {
+        Self { to: None, preview_chars: 0, line: "Full output: ".to_owned(), placeholder: String::new() }
+    }
 }
 
 /// Which results are decided, and which wait until they may be cleared.
@@ -96,11 +110,8 @@ impl Default for Clear {
         Self {
             filter: ResultFilter { keep_recent_results: 3, ..ResultFilter::default() },
             placeholder: "[Old tool result content cleared]".to_owned(),
-            save_to: None,
-            preview_chars: 0,
             only_if_shorter: false,
-            saved_line: "Full output: ".to_owned(),
-            placeholder_saved: String::new(),
+            save: Save::default(),
             clear_at_least: 0.into(),
             down_to: None,
             stride: 1,
@@ -114,10 +125,10 @@ impl Action for Clear {
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
-            remains: Some(if self.save_to.is_some() { Remains::File } else { Remains::Nothing }),
-            rewrites_in_place: self.save_to.is_none(),
-            keeps_parts: self.preview_chars > 0,
-            stability: match self.in_batches() || self.down_to.is_some() || self.save_to.is_some() {
+            remains: Some(if self.save.to.is_some() { Remains::File } else { Remains::Nothing }),
+            rewrites_in_place: self.save.to.is_none(),
+            keeps_parts: self.save.preview_chars > 0,
+            stability: match self.in_batches() || self.down_to.is_some() || self.save.to.is_some() {
                 true => Stability::Unstable,
                 false => self.filter.stability(),
             },
@@ -130,12 +141,12 @@ impl Action for Clear {
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
-        if self.save_to.is_some() && !has_placeholder(&self.placeholder, "path") {
-            let why = "with `save_to`, the placeholder must name the file: write `{path}` in it";
+        if self.save.to.is_some() && !has_placeholder(&self.placeholder, "path") {
+            let why = "with `save.to`, the placeholder must name the file: write `{path}` in it";
             return Err(WrongSetting::new("placeholder", why));
         }
-        if self.preview_chars > 0 && self.save_to.is_none() {
-            return Err(WrongSetting::new("preview_chars", "`preview_chars` needs `save_to`"));
+        if self.save.preview_chars > 0 && self.save.to.is_none() {
+            return Err(WrongSetting::new("save.preview_chars", "`save.preview_chars` needs `save.to`"));
         }
         if self.stride == 0 {
             return Err(WrongSetting::new("stride", "`stride` must be at least 1"));

@@ -1,15 +1,15 @@
 //! `summarize`: replaces a span of messages with one summary.
 //!
 //! Other names: auto-compaction, full compaction, reactive compaction, the compact tool. It frees the most and loses the most:
-//! what the summary does not say is lost, and what the summarizer did not see (`input_chars`) cannot be in the summary. The
+//! what the summary does not say is lost, and what the summarizer did not see (`input.chars`) cannot be in the summary. The
 //! prompt starts anew, so the provider writes all of it into its cache.
 //!
-//! The summarizer call costs money, too. With `rides_prefix` this call is the conversation itself plus a last instruction, so the
+//! The summarizer call costs money, too. With `input.rides_prefix` this call is the conversation itself plus a last instruction, so the
 //! provider reads the input from its cache. Without it, the call is a separate request and pays for its input in full. A retry
 //! without the oldest messages does not begin with the cached prefix and pays in full as well.
 //!
-//! Some summarizers read little: LangChain's reads the newest 4,000 tokens of the span (`input_tokens`), from a typed message on
-//! (`input_start`). Where an agent works long on one message, there is none, and a fixed text (`unread`) replaces the history.
+//! Some summarizers read little: LangChain's reads the newest 4,000 tokens of the span (`input.tokens`), from a typed message on
+//! (`input.start`). Where an agent works long on one message, there is none, and a fixed text (`input.unread`) replaces the history.
 //!
 //! A summary that is made in the background takes effect later (`apply_at`): the agent need not wait for it, and what comes meanwhile
 //! stays behind it.
@@ -24,15 +24,16 @@
 //! meter = "py-repr/4"
 //! threshold = 50_000              # in the unit of the meter
 //! keep_recent_messages = 4        # stay behind the summary
-//! input_chars = 80_000            # the summarizer reads only so much of the span
-//! input_side = "tail"
+//! input.chars = 80_000            # the summarizer reads only so much of the span
+//! input.side = "tail"
 //! max_tokens = 2000
 //! prompt = "lcc-s06"
-//! template = "[Compacted]\n\n{summary}"
-//! ack = "Understood."
+//! messages.template = "[Compacted]\n\n{summary}"
+//! messages.ack = "Understood."
 //! ```
 
 mod choices;
+mod parts;
 mod replacement;
 mod request;
 mod settings;
@@ -42,13 +43,13 @@ mod users;
 use std::ops::Range;
 
 pub use choices::{InputStart, KeptTail, OnCap, SpanUnit};
+pub use parts::{Input, Messages, Retry, Span, Typed};
 use serde_json::{Value, json};
 pub use settings::Summarize;
 
 use super::cut::KnownRun;
 use super::{Action, LayerInput, LayerTraits, Proposal, SummarizerUse, WrongSetting};
 use crate::llm::prompt::PROMPTS;
-use crate::tokens::meter::SizeUnit;
 
 /// What a `summarize` layer remembers between requests.
 #[derive(Debug, Default)]
@@ -70,19 +71,19 @@ struct ReadySummary {
     moves: u32,
 }
 
-/// Largest `max_retries`: each failed attempt is kept, and a harness would have ended long before. We chose the number.
+/// Largest `retry.max`: each failed attempt is kept, and a harness would have ended long before. We chose the number.
 const MOST_RETRIES: usize = 100;
 
 impl Action for Summarize {
     type State = SummarizeState;
 
     fn traits(&self) -> LayerTraits<'_> {
-        let Self { max_retries, rides_prefix, same_tools, .. } = *self;
+        let Input { rides_prefix, same_tools, .. } = self.input;
         LayerTraits {
             keeps_parts: true,
             summarizer: Some(SummarizerUse {
-                input_unit: self.input_form(),
-                max_retries,
+                input_unit: self.input.unit(),
+                max_retries: self.retry.max,
                 reuses_prefix_cache: rides_prefix && same_tools,
                 changes_tools: rides_prefix && !same_tools,
             }),
@@ -98,12 +99,12 @@ impl Action for Summarize {
             return proposal;
         }
         let span = self.span(input, &mut state.run);
-        let is_open = self.breaker > 0 && state.failures >= self.breaker;
-        if state.ready.is_some() || span.len() < self.min_span || is_open {
+        let is_open = self.retry.breaker > 0 && state.failures >= self.retry.breaker;
+        if state.ready.is_some() || span.len() < self.span.min || is_open {
             return proposal;
         }
-        let read_span = if self.input_whole { 0..input.context.len() } else { self.read_span(input, span.clone()) };
-        let summary = match &self.unread {
+        let read_span = if self.input.whole { 0..input.context.len() } else { self.read_span(input, span.clone()) };
+        let summary = match &self.input.unread {
             Some(text) if read_span.is_empty() => Ok(text.clone()),
             _ => self.request_summary(input, read_span, &mut proposal),
         };
@@ -125,20 +126,19 @@ impl Action for Summarize {
         if self.keep_at_least && self.keep_recent_tokens.is_none() {
             return Err(WrongSetting::new("keep_at_least", "`keep_at_least` needs `keep_recent_tokens`"));
         }
-        if !(self.span_share > 0.0 && self.span_share <= 1.0) {
-            return Err(WrongSetting::new("span_share", "`span_share` must be above 0, and at most 1"));
+        if !(self.span.share > 0.0 && self.span.share <= 1.0) {
+            return Err(WrongSetting::new("span.share", "`span.share` must be above 0, and at most 1"));
         }
-        if self.max_retries > MOST_RETRIES {
-            return Err(WrongSetting::new("max_retries", "`max_retries` must be at most 100"));
+        if self.retry.max > MOST_RETRIES {
+            return Err(WrongSetting::new("retry.max", "`retry.max` must be at most 100"));
         }
-        if self.rides_prefix && self.input_chars.is_some() {
-            let why = "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`";
-            return Err(WrongSetting::new("input_chars", why));
+        if self.input.rides_prefix && self.input.chars.is_some() {
+            let why = "a summarizer that reads the cached prefix (`input.rides_prefix`) reads all of it: remove `input.chars`";
+            return Err(WrongSetting::new("input.chars", why));
         }
-        if self.rides_prefix && self.input_form.is_some() {
-            let why =
-                "a summarizer that reads the cached prefix (`rides_prefix`) reads the conversation itself: remove `input_form`";
-            return Err(WrongSetting::new("input_form", why));
+        if self.input.rides_prefix && self.input.form.is_some() {
+            let why = "a summarizer that reads the cached prefix (`input.rides_prefix`) reads the conversation itself: remove `input.form`";
+            return Err(WrongSetting::new("input.form", why));
         }
         self.prompt.check().map_err(|why| WrongSetting::new("prompt", why))
     }
@@ -152,11 +152,15 @@ impl Action for Summarize {
             "if": { "properties": { "keep_at_least": { "const": true } }, "required": ["keep_at_least"] },
             "then": { "required": ["keep_recent_tokens"] },
         }]);
-        let rides =
-            |setting: &str| json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", setting] });
-        schema["not"] = json!({ "anyOf": [rides("input_chars"), rides("input_form")] });
+        let of_part = |part: &str, settings: Value| json!({ "properties": { part: settings }, "required": [part] });
+        let rides = |setting: &str| {
+            let both = json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", setting] });
+            of_part("input", both)
+        };
+        schema["not"] = json!({ "anyOf": [rides("chars"), rides("form")] });
         schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });
-        schema["then"] = json!({ "properties": { "max_retries": { "minimum": 1 } }, "required": ["max_retries"] });
+        let retries = |name: &str| json!({ "properties": { name: { "minimum": 1 } }, "required": [name] });
+        schema["then"] = json!({ "anyOf": [of_part("retry", retries("max")), retries("max_retries")] });
     }
 }
 
@@ -182,15 +186,9 @@ impl Summarize {
             }
             Err(reason) => {
                 state.failures += 1;
-                let stops = if state.failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
+                let stops = if state.failures == self.retry.breaker { "; the circuit breaker is open from here on" } else { "" };
                 proposal.failed = Some(reason + stops);
             }
         }
-    }
-
-    /// Returns the form in which the summarizer gets the messages.
-    fn input_form(&self) -> SizeUnit {
-        let of_limit = if self.input_chars.is_some() { SizeUnit::JsonAscii } else { SizeUnit::Chars };
-        self.input_form.unwrap_or(of_limit)
     }
 }

@@ -20,7 +20,7 @@ pub enum When {
     /// After each response and the results that answer it: before the next request, or at the end of a turn before the messages that
     /// follow it enter.
     AfterResponse,
-    /// When the request is larger than the window, up to `max_retries` times.
+    /// When the request is larger than the window, up to `retry.max` times.
     Overflow,
     /// After the tool_results that answer a call of this tool.
     Tool(String),

@@ -45,7 +45,7 @@ fn check_when(policy: &Policy, layer: &Layer) -> Result<(), String> {
             format!("only {before} can run before a layer, and only {after} after one")
         }
         (Timing::Requests, When::Overflow) if layer.spec.max_retries() == 0 => {
-            "an overflow layer needs `max_retries` of at least 1".to_owned()
+            "an overflow layer needs `retry.max` of at least 1".to_owned()
         }
         (Timing::Requests, when) => return check_conditions(when),
     })

@@ -30,7 +30,7 @@ pub struct NewName {
 ///
 /// # Errors
 ///
-/// Fails if the file is no policy.
+/// Fails if the file is no policy, or if it gives some settings of a part by old names and others in a table of their own.
 pub fn convert(text: &str, origin: &str) -> Result<Converted, PolicyError> {
     let policy = Policy::parse(text, origin, &[])?;
     let document = DeTable::parse(text).map_err(|error| FileError::in_toml(origin, text, &error))?;
@@ -53,7 +53,10 @@ pub fn convert(text: &str, origin: &str) -> Result<Converted, PolicyError> {
             _ => {}
         }
     }
-    Ok(renames.applied())
+    let converted = renames.applied();
+    // A table of settings beside old names of the same part cannot be written twice.
+    Policy::parse(&converted.toml, origin, &[])?;
+    Ok(converted)
 }
 
 struct Renames<'a> {
@@ -100,9 +103,11 @@ keep_recent = 5   # of all tools
 id = "auto"
 do = "summarize"
 keep_recent = 2
+input_chars = 10
 
 [sweep]
 micro.keep_recent = "3,5"
+auto.input_chars = "10,20"
 "#;
 
     #[test]
@@ -112,17 +117,33 @@ micro.keep_recent = "3,5"
             .replace("keep_recent = 5 ", "keep_recent_results = 5 ")
             .replace("\"protect_turn\"", "protect_turns")
             .replace("keep_recent = 2", "keep_recent_messages = 2")
-            .replace("micro.keep_recent ", "micro.keep_recent_results ");
+            .replace("micro.keep_recent ", "micro.keep_recent_results ")
+            .replace("input_chars", "input.chars");
         assert_eq!(converted.toml, expected);
         let lines: Vec<_> = converted.names.iter().map(|name| (name.line, name.new.as_str())).collect();
         assert_eq!(
             lines,
-            [(5, "keep_recent_results"), (6, "protect_turns"), (11, "keep_recent_messages"), (14, "keep_recent_results")]
+            [
+                (5, "keep_recent_results"),
+                (6, "protect_turns"),
+                (11, "keep_recent_messages"),
+                (12, "input.chars"),
+                (15, "keep_recent_results"),
+                (16, "input.chars"),
+            ]
         );
         let [before, after] = [OLD, &converted.toml].map(|text| Policy::parse(text, "", &[]).expect("a policy"));
         assert_eq!(before.layers, after.layers);
         let again = convert(&converted.toml, "mine.toml").expect("a policy");
         assert_eq!((again.toml, again.names), (converted.toml, Vec::new()));
+    }
+
+    /// TOML has no table that is written twice.
+    #[test]
+    fn old_names_beside_a_table_of_the_same_part_are_an_error() {
+        let both = OLD.replace("input_chars = 10", "input_chars = 10\ninput = { side = \"tail\" }");
+        assert!(Policy::parse(&both, "mine.toml", &[]).is_ok());
+        assert!(convert(&both, "mine.toml").expect_err("a table written twice").to_string().starts_with("mine.toml:13: "));
     }
 
     #[test]

@@ -80,9 +80,32 @@ impl Setting {
             }
         };
         let name = spec_of(target).map_or(self.field.as_str(), |spec| spec.present_name(&self.field)).to_owned();
-        target.insert(name.clone(), self.value.clone());
+        insert_at(target, &name, self.value.clone())?;
         Ok(name)
     }
+}
+
+/// Inserts a value into a table, or into a table in it (`input.chars`). Returns the value that was there.
+fn insert_at(table: &mut Table, name: &str, value: Value) -> Result<Option<Value>, String> {
+    let Some((part, inner)) = name.split_once('.') else { return Ok(table.insert(name.to_owned(), value)) };
+    let part_of = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+    insert_at(part_of.as_table_mut().ok_or_else(|| format!("`{part}` is no table"))?, inner, value)
+}
+
+/// Returns the settings in a table of a layer. Those of a part have its name in front.
+fn written_settings(table: &Table, known: &[String]) -> Vec<String> {
+    let mut written = Vec::new();
+    for (name, value) in table {
+        let inside = format!("{name}.");
+        let of_part: Vec<String> = known.iter().filter_map(|known| Some(known.strip_prefix(&inside)?.to_owned())).collect();
+        match value.as_table() {
+            Some(part) if !of_part.is_empty() => {
+                written.extend(written_settings(part, &of_part).iter().map(|inner| format!("{inside}{inner}")));
+            }
+            _ => written.push(name.clone()),
+        }
+    }
+    written
 }
 
 /// Returns a layer of the kind that a table names, with its default settings.
@@ -124,6 +147,7 @@ impl Policy {
         };
         let error_at = |wrong: SettingError| error(line(&wrong), wrong.message);
         use_present_names(&mut table).map_err(error_at)?;
+        name_settings_of_parts(&mut table);
         apply(settings, &mut table).map_err(|what| error(None, what))?;
         let layers = take_layers(&mut table).map_err(error_at)?;
         let policy = parse_layer_by_layer(&table, layers).map_err(error_at)?;
@@ -161,7 +185,7 @@ fn use_present_names(policy: &mut Table) -> Result<(), SettingError> {
         let Some(layer) = layer.as_table_mut() else { continue };
         for renamed in spec_of(layer).iter().flat_map(LayerSpec::renamed) {
             let Some(value) = layer.remove(renamed.old) else { continue };
-            if layer.insert(renamed.new.to_owned(), value).is_some() {
+            if !matches!(insert_at(layer, renamed.new, value), Ok(None)) {
                 let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
                 let (old, new) = (renamed.old, renamed.new);
                 let message = format!("layer `{id}`: `{old}` is the old name of `{new}`: give one of them");
@@ -170,6 +194,30 @@ fn use_present_names(policy: &mut Table) -> Result<(), SettingError> {
         }
     }
     Ok(())
+}
+
+/// Names the settings of parts in `[sweep]` and `[harness]` as in a layer: `input.chars`.
+fn name_settings_of_parts(policy: &mut Table) {
+    let tables = ["sweep", "harness"].map(|table| policy.remove(table).map(|by_layer| (table, by_layer)));
+    for (table, mut by_layer) in tables.into_iter().flatten() {
+        for settings in by_layer.as_table_mut().into_iter().flat_map(|by_layer| by_layer.iter_mut().map(|(_, value)| value)) {
+            if let Value::Table(written) = settings {
+                let mut named = Table::new();
+                add_by_name("", std::mem::take(written), &mut named);
+                *written = named;
+            }
+        }
+        policy.insert(table.to_owned(), by_layer);
+    }
+}
+
+fn add_by_name(part: &str, settings: Table, named: &mut Table) {
+    for (name, value) in settings {
+        match value {
+            Value::Table(inner) => add_by_name(&format!("{part}{name}."), inner, named),
+            value => drop(named.insert(format!("{part}{name}"), value)),
+        }
+    }
 }
 
 /// An error in one setting.
@@ -227,8 +275,13 @@ fn take_layers(policy: &mut Table) -> Result<Vec<(Table, LayerSpec)>, SettingErr
             return error("do", format!("layer `{id}`: `do = \"{name}\"` is unknown{}", did_you_mean(name, &names)));
         };
         let known: Vec<_> = COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).chain(spec.settings()).collect();
-        if let Some(key) = layer.keys().find(|key| !known.contains(key)) {
-            return error(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", did_you_mean(key, &known)));
+        if let Some(key) = written_settings(&layer, &known).iter().find(|key| !known.contains(key)) {
+            let inside = format!("{key}.");
+            let message = match known.iter().find(|known| known.starts_with(&inside)) {
+                Some(inner) => format!("layer `{id}`: `{key}` is a table of settings, such as `{inner}`"),
+                None => format!("layer `{id}`: `{name}` has no setting `{key}`{}", did_you_mean(key, &known)),
+            };
+            return error(key, message);
         }
         Ok((layer, spec))
     };
@@ -318,16 +371,16 @@ mod tests {
         assert!(fails(&persist, &[]).contains("layer `micro`: the newest results stay only where each result is compared alone"));
         let server = persist.replace("keep_recent = 3", "min_chars = 3\nscope = \"server\"");
         assert!(fails(&server, &[]).starts_with("p.toml:7: layer `micro`: a provider can edit its cache only in place"));
-        let saved = SMALL.replace("keep_recent = 3", "preview_chars = 9");
-        assert_eq!(fails(&saved, &[]), "p.toml:6: layer `micro`: `preview_chars` needs `save_to`");
+        let saved = SMALL.replace("keep_recent = 3", "save.preview_chars = 9");
+        assert_eq!(fails(&saved, &[]), "p.toml:6: layer `micro`: `save.preview_chars` needs `save.to`");
         let saved = SMALL.replace("keep_recent = 3", "save_to = \"out\"");
-        assert!(fails(&saved, &[]).contains(": with `save_to`, the placeholder must name the file"));
+        assert!(fails(&saved, &[]).contains(": with `save.to`, the placeholder must name the file"));
         let steps = SMALL.replace("\"clear\"", "\"keep\"").replace("keep_recent = 3", "remove_at_least = 9");
         assert_eq!(fails(&steps, &[]), "p.toml:6: layer `micro`: `remove_at_least` needs `keep_recent_tokens`");
         let auto = |retries: &str| {
             format!("name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = \"overflow\"\nmax_retries = {retries}\n")
         };
-        assert_eq!(fails(&auto("4_000_000_000"), &[]), "p.toml:6: layer `auto`: `max_retries` must be at most 100");
+        assert_eq!(fails(&auto("4_000_000_000"), &[]), "p.toml:6: layer `auto`: `retry.max` must be at most 100");
         let middle = format!("{steps}keep_recent_tokens = 99\nremove_from = \"middle\"\ncut = \"anywhere\"\n");
         assert_eq!(fails(&middle, &[]), "p.toml:6: layer `micro`: `remove_from = \"middle\"` has no `remove_at_least`");
     }
@@ -365,6 +418,47 @@ mod tests {
         assert!(wrong.starts_with("p.toml:6: layer `micro`: "), "{wrong}");
         let elsewhere = fails(&SMALL.replace("keep_recent", "keep_recent_messages"), &[]);
         assert!(elsewhere.contains("`clear` has no setting `keep_recent_messages`; did you mean `keep_recent_results`?"));
+    }
+
+    const SUMMARY: &str = "name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\n";
+
+    /// A part is written as a table, or each of its settings with its name in front. What is not given is the default.
+    #[test]
+    fn settings_of_a_part_are_written_in_three_ways() {
+        let parsed = |settings: &str, set: &[&str]| {
+            let set: Vec<_> = set.iter().map(|s| s.parse().expect(s)).collect();
+            Policy::parse(&format!("{SUMMARY}{settings}"), "p.toml", &set).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let dotted = parsed("input.chars = 80\ninput.side = \"tail\"\n", &[]);
+        let LayerSpec::Summarize(summarize) = &dotted.layers[0].spec else { panic!("a summary") };
+        assert_eq!((summarize.input.chars, summarize.input.same_tools), (Some(80), true));
+        assert_eq!(dotted, parsed("input = { chars = 80, side = \"tail\" }\n", &[]));
+        assert_eq!(dotted, parsed("[layer.input]\nchars = 80\nside = \"tail\"\n", &[]));
+        assert_eq!(dotted, parsed("input_chars = 80\ninput_side = \"tail\"\n", &[]), "the old names");
+        assert_eq!(dotted, parsed("input.side = \"tail\"\n", &["auto.input_chars=80"]));
+        assert_eq!(dotted, parsed("input.chars = 9\n", &["auto.input.chars=80", "auto.input.side=tail"]));
+        assert_eq!(dotted, Policy::parse(&dotted.to_toml(), "p.toml", &[]).expect("what is written is read"));
+        let swept = |sweep: &str| parsed(&format!("[sweep]\n{sweep}"), &[]).sweep;
+        assert_eq!(swept("auto.input.chars = \"1,2\""), swept("auto.\"input.chars\" = \"1,2\""));
+        assert_eq!(swept("auto.input.chars = \"1,2\"")["auto"]["input.chars"], "1,2");
+    }
+
+    #[test]
+    fn wrong_settings_of_a_part_are_named_with_their_line() {
+        let wrong = |settings: &str| fails(&format!("{SUMMARY}max_tokens = 9\n{settings}\n"), &[]);
+        let misspelt = wrong("input.chrs = 1");
+        assert!(
+            misspelt.starts_with("p.toml:6: layer `auto`: `summarize` has no setting `input.chrs`; did you mean `input.chars`?"),
+            "{misspelt}"
+        );
+        assert_eq!(wrong("input = 1"), "p.toml:6: layer `auto`: `input` is a table of settings, such as `input.whole`");
+        let both = wrong("input.side = \"tail\"\ninput_side = \"head\"");
+        assert_eq!(both, "p.toml:7: layer `auto`: `input_side` is the old name of `input.side`: give one of them");
+        assert_eq!(wrong("retry.shrink = 0.5\nretry.max = 101"), "p.toml:7: layer `auto`: `retry.max` must be at most 100");
+        let kind = wrong("input.side = \"tail\"\ninput.chars = \"many\"");
+        assert!(kind.starts_with("p.toml:6: layer `auto`: ") && kind.contains("expected"), "{kind}");
+        let set = fails(SUMMARY, &["auto.max_tokens.x=1"]);
+        assert!(set.starts_with("--set auto.max_tokens.x=1: "), "{set}");
     }
 
     #[test]

@@ -42,15 +42,14 @@ fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     }
     properties["do"]["description"] = about.into();
     let defaults = serde_json::to_value(&spec).expect("the settings of a layer are plain data");
-    let defaults = defaults.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
-    let common = common_defaults();
-    let common = common.iter().map(|(name, value)| (*name, value));
-    for (name, value) in defaults.chain(common).filter(|(name, value)| *name != "do" && !value.is_null()) {
-        properties[name]["default"] = value.clone();
-    }
+    let own = defaults.as_object().into_iter().flatten().filter(|(name, _)| *name != "do");
+    let own = own.map(|(name, value)| (name.clone(), value.clone()));
+    let common = common_defaults().map(|(name, value)| (name.to_owned(), value));
+    set_defaults(&mut properties, &own.chain(common).collect());
     restrict_settings(&spec, &mut properties);
     for renamed in spec.renamed() {
-        properties.insert(renamed.old.to_owned(), old_name_schema(renamed, &properties[renamed.new]));
+        let setting = setting_in(&properties, renamed.new).cloned().expect("a test: every new name is a setting");
+        properties.insert(renamed.old.to_owned(), old_name_schema(renamed, setting));
     }
     let mut required = vec!["id", "do"];
     required.extend(restrict_when(&spec, &mut properties["when"]));
@@ -61,9 +60,30 @@ fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     schema
 }
 
+/// Adds the default values of settings. Those of a part are at its own settings.
+fn set_defaults(settings: &mut Map<String, Value>, defaults: &Map<String, Value>) {
+    for (name, default) in defaults.iter().filter(|(_, default)| !default.is_null()) {
+        let setting = &mut settings[name];
+        let Some(part) = setting.get_mut("properties").and_then(Value::as_object_mut) else {
+            setting["default"] = default.clone();
+            continue;
+        };
+        default.as_object().into_iter().for_each(|defaults| set_defaults(part, defaults));
+        setting["additionalProperties"] = false.into();
+        setting.as_object_mut().and_then(|part| part.remove("default"));
+    }
+}
+
+/// Returns the schema of a setting, which may be one of a part: `input.chars`.
+fn setting_in<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    match name.split_once('.') {
+        None => settings.get(name),
+        Some((part, inner)) => setting_in(settings.get(part)?["properties"].as_object()?, inner),
+    }
+}
+
 /// Returns the schema of a setting by its old name, which editors show as deprecated.
-fn old_name_schema(renamed: &Renamed, setting: &Value) -> Value {
-    let mut old = setting.clone();
+fn old_name_schema(renamed: &Renamed, mut old: Value) -> Value {
     old["description"] = format!("The old name of `{}`.", renamed.new).into();
     old["deprecated"] = true.into();
     old
@@ -115,11 +135,15 @@ mod tests {
         let kinds = schema["properties"]["layer"]["items"]["oneOf"].as_array().expect("kinds of layers");
         assert_eq!(kinds.len(), LAYERS.len());
         for (kind, layer) in LAYERS.iter().zip(kinds) {
-            let settings: BTreeSet<_> = layer["properties"].as_object().expect("settings").keys().map(String::as_str).collect();
+            let properties = layer["properties"].as_object().expect("settings");
+            let settings: BTreeSet<_> = properties.keys().map(String::as_str).collect();
             let spec = (kind.default)();
             let (own, old) = (spec.settings(), spec.renamed().map(|renamed| renamed.old));
-            let known = COMMON_SETTINGS.iter().copied().chain(own.iter().map(String::as_str)).chain(old).collect();
+            let first_part = |name: &'_ String| name.split('.').next().map(str::to_owned).expect("a name");
+            let parts: Vec<String> = own.iter().map(first_part).collect();
+            let known = COMMON_SETTINGS.iter().copied().chain(parts.iter().map(String::as_str)).chain(old).collect();
             assert_eq!(settings, known, "{}", kind.name);
+            assert!(own.iter().all(|name| setting_in(properties, name).is_some()), "{}", kind.name);
             assert_eq!((&layer["title"], &layer["additionalProperties"]), (&kind.name.into(), &false.into()));
             assert_eq!(layer["properties"]["do"]["const"], kind.name);
         }
@@ -138,7 +162,8 @@ mod tests {
         assert_eq!(layer("clear")["keep_recent_results"]["default"], 3);
         assert_eq!(layer("persist")["keep_recent_results"]["default"], 0);
         assert_eq!(layer("summarize")["enabled"]["default"], true);
-        assert!(layer("summarize")["input_chars"].get("default").is_none());
+        assert!(layer("summarize")["input"]["properties"]["chars"].get("default").is_none());
+        assert_eq!(layer("summarize")["retry"]["properties"]["shrink"]["default"], 0.2);
     }
 
     /// TOML has no null, so the schema must not allow it.

@@ -3,7 +3,7 @@
 //! What it means: the messages, as text, are longer than the layer's limit on the input, and no summary can contain
 //! what is beyond the limit. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent does it
 //! again. A limit that keeps the end hides the task. A limit that keeps both hides the middle. What to change: set
-//! `input_chars` to at least the layer's threshold in characters, or lower the threshold below it. `input_side` chooses
+//! `input.chars` to at least the layer's threshold in characters, or lower the threshold below it. `input.side` chooses
 //! what is lost; `keep_recent_messages` keeps the newest messages as they are. Evidence: learn-claude-code's s06 summarises at
 //! 200,000 characters and reads the first 80,000; LangChain's summary reads the last 4,000 tokens by default.
 //!

@@ -1,11 +1,11 @@
 //! `fold_input_overflow`: the summarizer's own call does not fit the context window.
 //!
 //! What it means: the input of the call, its prompt and the maximum length of its answer together exceed the window. If
-//! the call continues the conversation (`rides_prefix`), the system prompt and the tools count too. Why it hurts: the
+//! the call continues the conversation (`input.rides_prefix`), the system prompt and the tools count too. Why it hurts: the
 //! API refuses the very call that should make the context smaller. A retry with less input leaves out the oldest
 //! messages first, so the task is lost first. Without a retry nothing is summarised, the context keeps growing, and the
 //! agent cannot go on. What to change: a lower `threshold`, so that the room left is more than the growth of one call;
-//! `input_chars`, or a `truncate` or `persist` layer before it; `max_retries` with a `shrink`. Evidence: claude-code
+//! `input.chars`, or a `truncate` or `persist` layer before it; `retry.max` with a `retry.shrink`. Evidence: claude-code
 //! #23047, #13889, #14274, codex #29319, #8632, gemini-cli #7784, #14766, goose #8642, cline #8315.
 //!
 //! It is an error if the call produced no summary, and a warning if a retry did. The summarizer of a replay does not

@@ -4,7 +4,7 @@
 //! survive two or more summaries than survive one. Why it hurts: each summary is written from the one before, so no
 //! later summary can contain what an earlier one left out. The oldest content, the task and its constraints, is lost
 //! first. What to change: summarise later and less often (a higher `threshold`), keep the users' words beside the
-//! summary (`{request}` in `template`), and write the summarised messages to a file whose path stays in the context
+//! summary (`{request}` in `messages.template`), and write the summarised messages to a file whose path stays in the context
 //! (`archive`, `{path}`). Evidence: nac #147 (facts are lost in a repeated compaction with nothing new) and PR #164,
 //! langchain #39261.
 //!

@@ -3,7 +3,7 @@
 //! What it means: after a layer ran there were more tokens than before. Its summary, with what is put back after it, is
 //! longer than the messages it replaced, or its placeholders are longer than the results they replace. Why it hurts:
 //! something is lost and nothing is gained, and a layer with a threshold tries again at the next call. What to change:
-//! leave small results alone (`min_chars`, `clear_at_least`), summarise only what is worth it (`min_span`, `min_gain`,
+//! leave small results alone (`min_chars`, `clear_at_least`), summarise only what is worth it (`span.min`, `min_gain`,
 //! a higher `threshold`), shorten `placeholder` or `marker`, put less back (`max_tokens`).
 //!
 //! Each layer is reported once, at the first such step. It is a note if the layer's other steps free more than a

@@ -2,7 +2,7 @@
 //!
 //! What it means: the context has no path or URL that they were read from, no name of a file that they were moved to,
 //! and no name of an archive that holds them. Why it hurts: the model cannot know what is missing, and cannot fetch it.
-//! It guesses, or does the work again. What to change: an `archive` layer and `{path}` in the summary's `template` or
+//! It guesses, or does the work again. What to change: an `archive` layer and `{path}` in the summary's `messages.template` or
 //! the marker, `persist` in place of `clear`, or a placeholder that names the content (`{tool}`, `{path}`). Evidence:
 //! maki #814, claude-code #92089; Claude Code names the transcript after each summary.
 //!

@@ -4,7 +4,7 @@
 //! What it means: the user's newest typed text was in the request, and is now shortened or gone. If an older request is
 //! still there, it looks like the newest one: a stale goal. Why it hurts: the agent goes on with a task that is done,
 //! or with a summarizer's idea of the present one. What to change: put the request beside the summary (`{request}` in
-//! `template`), keep the turn (`protect_turn = true`, `keep = "entered"`), and order what is kept newest last.
+//! `messages.template`), keep the turn (`protect_turn = true`, `keep = "entered"`), and order what is kept newest last.
 //! Evidence: codex #27731, #38931 and #43855 (a finished task is done again after compacting), claude-code #24792 and
 //! #32776, browser-use PR #4403.
 //!

@@ -1,11 +1,11 @@
 //! `lost_to_fallback`: a fixed text replaced part of the history, and no summarizer had read it.
 //!
 //! What it means: a layer that summarises replaced messages, but asked no summarizer, because its rules for the input
-//! (`input_tokens`, `input_start`) left nothing to read; what went into the context is the text of `unread`. Why it
+//! (`input.tokens`, `input.start`) left nothing to read; what went into the context is the text of `input.unread`. Why it
 //! hurts: it looks like a summary, the tokens fall as planned, and all that the messages said is gone. In an agent's run
 //! the last message that a user typed is often far back, so a summarizer that reads from a typed message on, and only a
-//! few thousand tokens, finds none. What to change: let it read more (`input_tokens`), or from any message on
-//! (`input_start = "anywhere"`), or give up (no `unread`), so that the messages stay.
+//! few thousand tokens, finds none. What to change: let it read more (`input.tokens`), or from any message on
+//! (`input.start = "anywhere"`), or give up (no `input.unread`), so that the messages stay.
 //!
 //! If a layer does it more than five times, one finding reports it, at the largest loss. The rule does not run on the recorded
 //! session: a record does not show what its summarizer read. Evidence: LangChain's `SummarizationMiddleware` with its defaults.

@@ -14,7 +14,7 @@
 //! remove thinking only from earlier responses. Thinking without a signature is not checked.
 //!
 //! It is a warning if the API still accepts the request, but its shape is a mistake: two summaries in a row (one
-//! summary was made beside an earlier one: let it cover the earlier one, `min_span`); thinking without the rest of its
+//! summary was made beside an earlier one: let it cover the earlier one, `span.min`); thinking without the rest of its
 //! response; or a tool_use without the thinking before it (keep responses whole).
 //!
 //! Precision: 33 findings under learn-claude-code's first s08 in 108 recordings. We counted each again in the written

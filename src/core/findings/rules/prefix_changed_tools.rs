@@ -1,7 +1,7 @@
 //! `prefix_changed_tools`: the call for a summary repeats the conversation with other tools, and reads nothing of the prompt cache.
 //!
-//! What it means: a layer that summarises continues the conversation (`rides_prefix`), but without the tools of the requests before
-//! it (`same_tools = false`). Why it hurts: what a provider caches begins with the tools, so a request with other tools has nothing
+//! What it means: a layer that summarises continues the conversation (`input.rides_prefix`), but without the tools of the requests before
+//! it (`input.same_tools = false`). Why it hurts: what a provider caches begins with the tools, so a request with other tools has nothing
 //! in common with it. All of the conversation, just before a summary is due, is paid in full. What to change: send the same tools
 //! with the call, and forbid their use (`tool_choice`), or send the conversation as a text that is shorter.
 //!

@@ -5,7 +5,7 @@
 //! before, but each copy of a copy says less. It happens where the rules for the span leave only the summary in it: a tail
 //! that grows with every call (`keep_recent_messages`, `cut`), or a limit of the input that stops at the first message that
 //! does not fit. What to change: a smaller tail, a `threshold` that the rest of the request stays under, or a smallest span
-//! (`min_span`).
+//! (`span.min`).
 //!
 //! One finding covers all such summaries of a layer. The rule reads recorded summaries, too: a session that was continued
 //! begins with one. Evidence: Microsoft's agent-framework 1.23.0, of whose 98 summaries 97 were of its own summary in one

@@ -6,7 +6,7 @@
 //! tools, what is put back) is near the threshold, the next result is enough for another summary. What to change: a
 //! higher `threshold`, or one in the unit that was meant (`meter`); a smaller tail (`keep_recent_messages`, `keep`); less put
 //! back (`max_tokens` of the layer that restores); a summary that must be worth it (`min_gain`) and a limit of failures
-//! (`breaker`).
+//! (`retry.breaker`).
 //!
 //! One finding covers the summaries of a layer that are less than ten calls apart. A layer without a threshold, which
 //! repairs an overflow, is compared with the window. So is the recorded session, because the record shows the window

@@ -5,7 +5,7 @@
 //! message of at most 2,000 characters, any other that is neither a question nor a report. Why it hurts: what a
 //! user asked for cannot be read again from any file. An agent that has lost a rule breaks it, and the user has to
 //! repeat it. What to change: keep typed messages word for word (`keep = "entered"`, `keep_first`, `{request}` in
-//! `template`), cut no typed text (`parts`), and instruct the summarizer to repeat it. Evidence: claude-code #19471, #6354 and #9796 (instructions
+//! `messages.template`), cut no typed text (`parts`), and instruct the summarizer to repeat it. Evidence: claude-code #19471, #6354 and #9796 (instructions
 //! are gone after compacting), opencode #16960, langchain #33856, copilot-cli #2895.
 //!
 //! A message is present word for word if its block is in the request, or if the text of a compaction contains it, apart

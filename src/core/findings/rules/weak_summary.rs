@@ -5,7 +5,7 @@
 //! model that answers with the empty sections of its template ("Decisions: none. Next steps: none.") has read nothing
 //! or refused, and the session goes on without its history; a summarizer that always fails is paid for, and the context
 //! stays as large as it was. What to change: give no `empty`, so that an empty answer is a failure and the messages stay;
-//! keep the newest messages and the request beside the summary (`keep_recent_messages`, `{request}` in `template`); and
+//! keep the newest messages and the request beside the summary (`keep_recent_messages`, `{request}` in `messages.template`); and
 //! carry the summary before this one on.
 //!
 //! There is one finding for each layer and kind: at the first such summary, with their number. The rule does not look at

@@ -56,7 +56,7 @@ pub(super) const LIVE: &[Live] = &[
 fn opencode(run: &Run) -> Vec<String> {
     let folded: Vec<&str> = run.requests[run.folds[0]].texts().collect();
     let [question, .., go_on] = folded[..] else { panic!("a question and a text to go on") };
-    vec![setting("auto.question", question), setting("auto.go_on", go_on)]
+    vec![setting("auto.messages.question", question), setting("auto.messages.go_on", go_on)]
 }
 
 fn qwen_code(run: &Run) -> Vec<String> {

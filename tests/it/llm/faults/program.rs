@@ -13,7 +13,7 @@ use crate::support::program::{Ran, command, files, fixtures, rows, run_command};
 
 /// Summarizes early and often: two summaries in the transcript below.
 const FOLDS: &str = "name = \"folds\"\nmeter = \"chars/4\"\n\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nthreshold = 2_000\n\
-                     keep_recent = 4\nmax_tokens = 200\nmax_retries = 3\nshrink = 0.2\n";
+                     keep_recent = 4\nmax_tokens = 200\nretry = { max = 3, shrink = 0.2 }\n";
 const TRANSCRIPT: &str = "claude-code/kept-tail.jsonl";
 
 /// A folder for the policy, the cassette and the results of one test.

@@ -31,9 +31,9 @@ impl Clear {
         edits
     }
 
-    /// Returns the files in which these results are saved; none for results that stay or are already saved, and without `save_to`.
+    /// Returns the files in which these results are saved; none for results that stay or are already saved, and without `save.to`.
     pub(super) fn files(&self, context: &Context, candidates: &[Candidate]) -> Vec<NewFile> {
-        if self.save_to.is_none() {
+        if self.save.to.is_none() {
             return Vec::new();
         }
         let cleared = candidates.iter().filter(|candidate| self.replacement(context, candidate).is_some());
@@ -42,7 +42,7 @@ impl Clear {
 
     /// Returns whether this layer has cleared a result.
     pub(super) fn is_cleared(&self, context: &Context, candidate: &Candidate) -> bool {
-        match self.save_to {
+        match self.save.to {
             None => self.placeholder_unless_cleared(context, candidate).is_none(),
             Some(_) => self.saved(context, candidate).is_none(),
         }
@@ -50,7 +50,7 @@ impl Clear {
 
     /// Returns what replaces the content of a result; `None` if the result is already cleared, or would not become shorter and must.
     fn replacement(&self, context: &Context, candidate: &Candidate) -> Option<String> {
-        let content = match self.save_to {
+        let content = match self.save.to {
             None => self.placeholder_unless_cleared(context, candidate)?,
             Some(_) => self.pointer_to_file(context, candidate).or_else(|| self.pointer_to_known_file(context, candidate))?,
         };
@@ -59,7 +59,7 @@ impl Clear {
     }
 
     fn saved<'a>(&self, context: &Context, candidate: &Candidate<'a>) -> Option<SavedResult<'a>> {
-        let path = self.save_to.as_deref()?;
+        let path = self.save.to.as_deref()?;
         let text = self.filter.lists.content(candidate.block).unwrap_or_default();
         SavedResult::new(path, true, text, context, candidate)
     }
@@ -67,7 +67,7 @@ impl Clear {
     fn pointer_to_file(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         let saved = self.saved(context, candidate)?;
         let (tool, lines) = (context.tool_name(candidate.pair), python_text::line_count(&saved.text).to_string());
-        let (head, tail) = (saved.head(self.preview_chars), saved.tail(self.preview_chars));
+        let (head, tail) = (saved.head(self.save.preview_chars), saved.tail(self.save.preview_chars));
         let values = [("tool", tool), ("lines", &lines), ("path", &saved.path), ("head", head), ("tail", tail)];
         Some(fill(&self.placeholder, &values))
     }
@@ -79,9 +79,9 @@ impl Clear {
     }
 
     fn placeholder_of_saved(&self, content: &str, tool: &str) -> Option<String> {
-        let path = |line| str::strip_prefix(line, &*self.saved_line);
-        let path = content.lines().find_map(path).filter(|_| !self.placeholder_saved.is_empty())?;
-        Some(fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]))
+        let path = |line| str::strip_prefix(line, &*self.save.line);
+        let path = content.lines().find_map(path).filter(|_| !self.save.placeholder.is_empty())?;
+        Some(fill(&self.save.placeholder, &[("path", path), ("tool", tool)]))
     }
 
     fn placeholder_unless_cleared(&self, context: &Context, candidate: &Candidate) -> Option<String> {
@@ -102,7 +102,7 @@ impl Clear {
 
     fn placeholder_for(&self, tool: &str, block: &Block) -> String {
         let states_lines = has_placeholder(&self.placeholder, "lines");
-        if self.placeholder_saved.is_empty() && !states_lines {
+        if self.save.placeholder.is_empty() && !states_lines {
             return fill(&self.placeholder, &[("tool", tool)]);
         }
         let content = self.filter.lists.content(block).unwrap_or_default();

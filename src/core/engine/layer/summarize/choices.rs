@@ -24,7 +24,7 @@ pub enum SpanUnit {
     Size,
 }
 
-/// Where the part of the span that the summarizer reads may begin, if `input_tokens` limits it.
+/// Where the part of the span that the summarizer reads may begin, if `input.tokens` limits it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputStart {

@@ -16,15 +16,15 @@ impl Summarize {
         proposal: &mut Proposal,
     ) -> Result<String, String> {
         // For an overflow layer, each retry is a further run of the layer, not a further attempt of one run.
-        let attempts = if input.overflows { 1 } else { self.max_retries + 1 };
+        let attempts = if input.overflows { 1 } else { self.retry.max + 1 };
         let mut from = read_span.start;
         let mut reason = String::new();
         for _ in 0..attempts {
             let window = InputWindow {
-                chars: self.input_chars,
-                side: self.input_side,
-                head: self.input_head_chars,
-                form: self.input_form(),
+                chars: self.input.chars,
+                side: self.input.side,
+                head: self.input.head_chars,
+                form: self.input.unit(),
             };
             let request = SummaryRequest {
                 blocks: window.visible_blocks(input.context, input.counter, from..read_span.end),
@@ -63,7 +63,7 @@ impl Summarize {
                 }
             }
             let rest = read_span.end - from;
-            from += ((rest as f64 * self.shrink).ceil() as usize).min(rest.saturating_sub(1));
+            from += ((rest as f64 * self.retry.shrink).ceil() as usize).min(rest.saturating_sub(1));
         }
         Err(reason)
     }

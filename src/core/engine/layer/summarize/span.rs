@@ -13,7 +13,7 @@ impl Summarize {
     pub(super) fn span(&self, input: &LayerInput, run: &mut KnownRun) -> Range<usize> {
         let context = input.context;
         let protected = self.protected_from(input);
-        if self.cut.latest(self.snap, context).min(protected) < self.keep_first + self.min_span {
+        if self.cut.latest(self.snap, context).min(protected) < self.keep_first + self.span.min {
             return 0..0;
         }
         let (head, tail) = match self.keep {
@@ -64,10 +64,10 @@ impl Summarize {
     /// reached if it counts in size.
     fn share_end(&self, input: &LayerInput) -> usize {
         let (context, unit) = (input.context, input.meter.unit);
-        match self.span_unit {
-            SpanUnit::Messages => (context.len() as f64 * self.span_share) as usize,
+        match self.span.unit {
+            SpanUnit::Messages => (context.len() as f64 * self.span.share) as usize,
             SpanUnit::Size => {
-                let share = context.sum(unit) as f64 * self.span_share;
+                let share = context.sum(unit) as f64 * self.span.share;
                 let mut size = 0;
                 let reaches_share = |message: &ContextMessage| {
                     size += context.message_size(message, unit);
@@ -78,12 +78,12 @@ impl Summarize {
         }
     }
 
-    /// Returns the part of a span that `input_tokens` lets the summarizer read: its newest messages.
+    /// Returns the part of a span that `input.tokens` lets the summarizer read: its newest messages.
     ///
     /// LangChain, which has such a limit, also reads the last lines that fit of the message before them. What it reads of that message
     /// is not modelled, but that it is a typed beginning is: often it is the only one.
     pub(super) fn read_span(&self, input: &LayerInput, span: Range<usize>) -> Range<usize> {
-        let Some(max_tokens) = self.input_tokens else { return span };
+        let Some(max_tokens) = self.input.tokens else { return span };
         let (context, meter) = (input.context, input.meter);
         let (mut size, mut from) = (0, span.end);
         while from > span.start {
@@ -93,7 +93,7 @@ impl Summarize {
             }
             (size, from) = (with_next, from - 1);
         }
-        if self.input_start == InputStart::Typed {
+        if self.input.start == InputStart::Typed {
             let ends_fitting = |at: usize| {
                 let message = &context.messages()[at];
                 let text: String = message.blocks.iter().map(|id| context.block(*id).text()).collect();

@@ -34,9 +34,9 @@ impl KeptUser {
 }
 
 impl Summarize {
-    /// Returns the messages of a span that `keep_users` keeps, oldest first.
+    /// Returns the messages of a span that `typed.keep` keeps, oldest first.
     pub(super) fn kept_users(&self, input: &LayerInput, span: Range<usize>) -> Vec<KeptUser> {
-        let Some(limit) = &self.keep_users else { return Vec::new() };
+        let Some(limit) = &self.typed.keep else { return Vec::new() };
         let (context, meter) = (input.context, input.meter);
         let is_typed = |id: &BlockId| {
             let block = context.block(*id);
@@ -63,7 +63,7 @@ impl Summarize {
 
     /// Returns a typed message cut in its middle to what there is room for; `None` if it goes.
     fn cut_user(&self, input: &LayerInput, message: usize, typed: &[BlockId], room: u64) -> Option<KeptUser> {
-        let marker = self.users_marker.as_deref().filter(|_| room > 0)?;
+        let marker = self.typed.marker.as_deref().filter(|_| room > 0)?;
         let size = |text: &str| input.meter.apply(input.meter.unit.text(text));
         // Messages with several texts are rare. Of those the last text is cut, and the others go.
         let last = *typed.last()?;
