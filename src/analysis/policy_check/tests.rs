@@ -174,6 +174,10 @@ fn a_layer_that_does_nothing_has_its_own_reason() {
     let micro = |settings: &str| clear(&format!("keep_recent_results = 1\nclear_at_least = 1\n{settings}"));
     assert_eq!(why(&micro("when = { calls = 93 }")), ["its `when` never comes: no session has more than 93 calls"]);
     assert_eq!(why(&micro("when = { idle-minutes = 9e9 }")), ["its `when` never comes: no pause takes 9000000000 minutes"]);
+    assert_eq!(
+        why(&micro("when = { sent = \"9000M\" }")),
+        ["its `when` never comes: the requests of no session have together 9000M tokens"]
+    );
     let joined = |how: &str| why(&micro(&format!("when = {{ {how} = [{{ calls = 92 }}, {{ turns = 93 }}] }}")));
     assert_eq!(joined("all"), ["its `when` never comes: its conditions never come before the same request"]);
     assert_eq!(joined("any"), [""; 0]);

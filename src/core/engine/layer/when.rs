@@ -3,6 +3,8 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::size::Size;
+
 /// When a layer is due. If the layer has a `threshold`, the context must also be over it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -30,9 +32,12 @@ pub enum When {
     Turns(#[schemars(range(min = 1))] usize),
     /// When at least this many minutes passed since the last response, by the recorded timestamps.
     IdleMinutes(f64),
-    /// When at least one of these comes: `user-turn`, `calls`, `turns` or `idle-minutes`.
+    /// When the requests since the layer last edited the context, or since the beginning, have together at least this many tokens by
+    /// the report's counter. Those that are larger than the window do not count.
+    Sent(Size),
+    /// When at least one of these comes: `user-turn`, `calls`, `turns`, `idle-minutes` or `sent`.
     Any(#[schemars(schema_with = "conditions_schema")] Vec<When>),
-    /// When all of these come before the same request: `user-turn`, `calls`, `turns` or `idle-minutes`.
+    /// When all of these come before the same request: `user-turn`, `calls`, `turns`, `idle-minutes` or `sent`.
     All(#[schemars(schema_with = "conditions_schema")] Vec<When>),
     /// Just before one of these layers acts (only `archive`).
     Before(Vec<String>),
@@ -41,7 +46,7 @@ pub enum When {
 }
 
 /// The schema of conditions that `any` and `all` join.
-fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
+fn conditions_schema(generator: &mut SchemaGenerator) -> Schema {
     let of = |name: &str, value: Schema| json_schema!({ "type": "object", "properties": { name: value }, "required": [name], "additionalProperties": false });
     let count = || json_schema!({ "type": "integer", "minimum": 1 });
     let conditions = [
@@ -49,6 +54,7 @@ fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
         of("calls", count()),
         of("turns", count()),
         of("idle-minutes", json_schema!({ "type": "number", "minimum": 0 })),
+        of("sent", Size::json_schema(generator)),
     ];
     json_schema!({ "type": "array", "minItems": 1, "items": { "oneOf": conditions } })
 }
@@ -64,7 +70,7 @@ impl When {
 
     /// Returns whether it can be joined with others by `any` and `all`.
     pub fn can_be_joined(&self) -> bool {
-        matches!(self, When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_))
+        matches!(self, When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_) | When::Sent(_))
     }
 
     /// Returns whether it comes only before the request that follows a message that the user typed.
@@ -86,6 +92,7 @@ impl When {
             When::Calls(calls) => Some(format!("no session has more than {calls} calls")),
             When::Turns(turns) => Some(format!("no session has more than {turns} turns")),
             When::IdleMinutes(minutes) => Some(format!("no pause takes {minutes} minutes")),
+            When::Sent(size) => Some(format!("the requests of no session have together {size} tokens")),
             When::Any(conditions) => {
                 let whys: Option<Vec<String>> = conditions.iter().map(When::why_never).collect();
                 whys.map(|whys| whys.join(", "))

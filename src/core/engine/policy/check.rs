@@ -56,7 +56,7 @@ fn check_conditions(when: &When) -> Result<(), String> {
     let conditions = when.conditions();
     let joins = matches!(when, When::Any(_) | When::All(_));
     if joins && (conditions.is_empty() || !conditions.iter().all(When::can_be_joined)) {
-        return Err("`any` and `all` join at least one of `user-turn`, `calls`, `turns` and `idle-minutes`".to_owned());
+        return Err("`any` and `all` join at least one of `user-turn`, `calls`, `turns`, `idle-minutes` and `sent`".to_owned());
     }
     for condition in conditions {
         match condition {

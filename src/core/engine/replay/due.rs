@@ -4,12 +4,23 @@ use super::ReplaySetup;
 use crate::engine::layer::When;
 use crate::transcript::conversation::{BlockKind, Conversation, MINUTE};
 
-/// Returns whether a layer is due before the request of call `call` in turn `turn` (from 1). `typed`: the user typed text for
-/// this call. Returns an error if the recording has no timestamps to decide it.
-pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed: bool) -> Result<bool, &'static str> {
-    let are_due = |conditions: &[When], decisive: bool| {
-        join(conditions.iter().map(|condition| is_due(setup, condition, call, turn, typed)), decisive)
-    };
+/// The moment before a request, as one layer sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    pub call: usize,
+    /// Number of the turn, from 1.
+    pub turn: usize,
+    /// The user typed text for this call.
+    pub typed: bool,
+    /// Tokens of the requests since the layer last edited the context.
+    pub sent: u64,
+}
+
+/// Returns whether a layer is due before a request. Returns an error if the recording has no timestamps to decide it.
+pub fn is_due(setup: &ReplaySetup, when: &When, moment: Moment) -> Result<bool, &'static str> {
+    let Moment { call, turn, typed, sent } = moment;
+    let are_due =
+        |conditions: &[When], decisive: bool| join(conditions.iter().map(|condition| is_due(setup, condition, moment)), decisive);
     match when {
         When::Always => Ok(true),
         When::UserTurn => Ok(typed),
@@ -19,6 +30,7 @@ pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed:
         When::Turns(n) => Ok(typed && turn > 1 && (turn - 1).is_multiple_of(*n)),
         When::IdleMinutes(minutes) if call > 0 => Ok(idle_minutes(setup, call)? >= *minutes),
         When::IdleMinutes(_) => Ok(false),
+        When::Sent(tokens) => Ok(sent >= tokens.resolve(setup.limits())),
         When::Any(conditions) => are_due(conditions, true),
         When::All(conditions) => are_due(conditions, false),
         // These run at other moments.

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{CallState, ContextState, Observer, ReplaySetup, due::is_due};
+use super::{
+    CallState, ContextState, Observer, ReplaySetup,
+    due::{Moment, is_due},
+};
 use crate::engine::context::{Cause, Context, MessageSizes};
 use crate::engine::journal::{
     Event, EventKind, File, Journal, RecordedCompaction, RecordedSummary, Summary, ThresholdCheck, Unanswered,
@@ -21,6 +24,9 @@ pub(super) struct LayerRunner<'a, 'o> {
     /// Number of turns so far.
     pub turns: usize,
     pub last_sent: Option<LastSent>,
+    /// Tokens of all requests so far that fit the window, and of those before each layer last edited the context.
+    pub sent: u64,
+    sent_before_edit: Vec<u64>,
     /// Paths written so far.
     paths: HashSet<String>,
     /// Number of archives written so far.
@@ -56,6 +62,8 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             observer,
             turns: 0,
             last_sent: None,
+            sent: 0,
+            sent_before_edit: vec![0; setup.policy.layers.len()],
             paths: HashSet::new(),
             archives: 0,
             user_request: String::new(),
@@ -106,7 +114,9 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         layer: &Layer,
         call: &CallState<'a>,
     ) {
-        let due = is_due(self.setup, &layer.when, call.index, self.turns, call.typed);
+        let sent = self.sent - self.sent_before_edit[index];
+        let moment = Moment { call: call.index, turn: self.turns, typed: call.typed, sent };
+        let due = is_due(self.setup, &layer.when, moment);
         match due {
             Ok(due) if due || layer.when.waits_for_user() => {
                 let is_over = self.check_threshold(index, layer, measured.unwrap_or(&target.context), call, due) != Some(false);
@@ -244,6 +254,9 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.journal.compactions.extend(compactions);
         if let Some(why) = proposal.unanswered {
             self.journal.unanswered.get_or_insert(Unanswered { call: call.index, layer: index, why });
+        }
+        if edits > 0 {
+            self.sent_before_edit[index] = self.sent;
         }
         let event = match proposal.failed {
             Some(why) => Some(EventKind::Failed { why }),

@@ -87,6 +87,7 @@ impl<'a> ReplayRun<'a, '_> {
         self.runner.observer.request(&request, context);
         self.runner.last_sent =
             Some(LastSent { call: call.index, tokens: tokens - setup.overhead, appended: context.all_appended() });
+        self.runner.sent += if request.failed { 0 } else { tokens };
         self.runner.journal.requests.push(request);
         self.swap_synthetic_blocks();
     }
