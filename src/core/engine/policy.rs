@@ -19,16 +19,19 @@
 mod check;
 mod convert;
 mod load;
+mod present_names;
 mod presets;
 mod purposes;
 mod schema;
+mod setting;
 mod tuning;
 
 pub use convert::{Converted, NewName, convert};
-pub use load::{PolicyError, Setting, unknown_layer_message};
+pub use load::PolicyError;
 pub use presets::{DROP_ALL, FAMILIES, Family, KEEP_ALL, PRESETS, Preset, RECORDED, family, preset};
 pub use purposes::{PROPOSALS, PURPOSES, Purpose, purpose};
 pub use schema::schema;
+pub use setting::{Setting, unknown_layer_message};
 pub use tuning::{SessionsWindow, Tuning};
 
 use std::collections::{BTreeMap, BTreeSet};
