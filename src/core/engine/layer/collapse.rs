@@ -14,7 +14,7 @@
 //! do = "collapse"
 //! keep_recent_groups = 4
 //! template = "[Tool results: {results}]"
-//! max_chars = 4096
+//! max_length = 4096
 //! ```
 
 use std::collections::VecDeque;
@@ -45,7 +45,7 @@ pub struct Collapse {
     pub no_results: String,
     /// Maximum length of the message; the results are cut to fit, and `cut_marker` ends them. Without it there is no limit.
     #[schemars(extend("x-unit" = "characters"))]
-    pub max_chars: Option<usize>,
+    pub max_length: Option<usize>,
     /// Text behind results that are cut.
     pub cut_marker: String,
 }
@@ -57,7 +57,7 @@ impl Default for Collapse {
             template: None,
             separator: "; ".to_owned(),
             no_results: "no results".to_owned(),
-            max_chars: None,
+            max_length: None,
             cut_marker: "... [truncated]".to_owned(),
         }
     }
@@ -126,10 +126,10 @@ impl Collapse {
         let label = if results.is_empty() { self.no_results.clone() } else { results.join(&self.separator) };
         let text = fill(template, &[("results", &label)]);
         let length = |text: &str| text.chars().count();
-        match self.max_chars {
-            Some(max_chars) if length(&text) > max_chars => {
+        match self.max_length {
+            Some(max_length) if length(&text) > max_length => {
                 let frame = length(&fill(template, &[("results", &self.cut_marker)]));
-                let head: String = label.chars().take(max_chars.saturating_sub(frame)).collect();
+                let head: String = label.chars().take(max_length.saturating_sub(frame)).collect();
                 fill(template, &[("results", &format!("{}{}", head.trim_end(), self.cut_marker))])
             }
             _ => text,
