@@ -159,8 +159,8 @@ pub struct ThresholdCheck {
     pub layer: usize,
     pub size: u64,
     pub limit: u64,
-    /// `true`: the layer acts if `size` exceeds `limit`. `false`: the layer waits for a turn, so its threshold is checked, but
-    /// it does not act.
+    /// `true`: the layer acts if `size` exceeds `limit`. `false`: the layer waits for a turn, or for a smaller context (`rearm`), so its
+    /// threshold is checked, but it does not act.
     pub due: bool,
     /// Size after the layer acted.
     pub after: Option<u64>,

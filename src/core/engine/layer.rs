@@ -64,6 +64,11 @@ pub struct Layer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "by meter"))]
     pub threshold: Option<Size>,
+    /// After the layer edited the context, it waits until the context is at most this large before it runs above `threshold` again.
+    /// Without it, it runs whenever the context is larger than `threshold`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "by meter"))]
+    pub rearm: Option<Size>,
     /// `true`: the layer runs above `threshold`. `false`: it also runs at exactly `threshold`.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub strict: bool,
@@ -82,7 +87,7 @@ pub struct Layer {
 }
 
 /// Names of the settings that every layer has, as in TOML.
-pub const COMMON_SETTINGS: &[&str] = &["id", "do", "when", "threshold", "strict", "meter", "scope", "enabled"];
+pub const COMMON_SETTINGS: &[&str] = &["id", "do", "when", "threshold", "rearm", "strict", "meter", "scope", "enabled"];
 
 fn yes() -> bool {
     true

@@ -111,6 +111,10 @@ fn check_settings(policy: &Policy, layer: &Layer) -> Result<(), WrongSetting> {
         return Err(WrongSetting::new("scope", why));
     }
     layer.spec.check()?;
+    if layer.rearm.is_some() && (layer.threshold.is_none() || layer.for_request_only()) {
+        let why = "`rearm` needs a `threshold`, and a history that the layer makes smaller: no `scope = \"request\"`";
+        return Err(WrongSetting::new("rearm", why));
+    }
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {
         let why = "`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)";
         return Err(WrongSetting::new("threshold", why));

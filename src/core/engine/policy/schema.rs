@@ -56,6 +56,8 @@ fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     let mut schema = json!({ "title": kind.name, "type": "object", "properties": properties });
     schema["required"] = json!(required);
     schema["additionalProperties"] = false.into();
+    let not_for_requests = json!({ "scope": { "enum": ["state", "server"] } });
+    schema["dependencies"] = json!({ "rearm": { "required": ["threshold"], "properties": not_for_requests } });
     (kind.restrict_schema)(&mut schema);
     schema
 }

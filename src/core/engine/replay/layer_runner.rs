@@ -27,6 +27,8 @@ pub(super) struct LayerRunner<'a, 'o> {
     /// Tokens of all requests so far that fit the window, and of those before each layer last edited the context.
     pub sent: u64,
     sent_before_edit: Vec<u64>,
+    /// The layers with `rearm` that edited the context, which has not been small enough since.
+    disarmed: Vec<bool>,
     /// Paths written so far.
     paths: HashSet<String>,
     /// Number of archives written so far.
@@ -64,6 +66,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             last_sent: None,
             sent: 0,
             sent_before_edit: vec![0; setup.policy.layers.len()],
+            disarmed: vec![false; setup.policy.layers.len()],
             paths: HashSet::new(),
             archives: 0,
             user_request: String::new(),
@@ -160,7 +163,8 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
     }
 
-    /// Returns whether the context is over the layer's threshold; `None` if the layer has no threshold.
+    /// Returns whether the context is over the layer's threshold, and the layer does not wait for it to be smaller; `None` if the layer
+    /// has no threshold.
     fn check_threshold(
         &mut self,
         index: usize,
@@ -170,9 +174,13 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         due: bool,
     ) -> Option<bool> {
         let (threshold, meter) = (layer.threshold.as_ref()?, layer.meter.or(self.setup.policy.meter)?);
-        let (size, limit) = (self.estimate(meter, context), threshold.resolve(self.setup.limits()));
+        let (size, limits) = (self.estimate(meter, context), self.setup.limits());
+        let limit = threshold.resolve(limits);
+        self.disarmed[index] &= layer.rearm.as_ref().is_some_and(|rearm| size > rearm.resolve(limits));
+        let is_armed = !self.disarmed[index];
+        let due = due && is_armed;
         self.journal.threshold_checks.push(ThresholdCheck { call: call.index, layer: index, size, limit, due, after: None });
-        Some(size > limit || (!layer.strict && size == limit))
+        Some(is_armed && (size > limit || (!layer.strict && size == limit)))
     }
 
     /// Records the context size after the layer in the last of the first `checks` threshold checks. `before`: tokens before the
@@ -257,6 +265,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
         if edits > 0 {
             self.sent_before_edit[index] = self.sent;
+            self.disarmed[index] = self.setup.policy.layers[index].rearm.is_some();
         }
         let event = match proposal.failed {
             Some(why) => Some(EventKind::Failed { why }),

@@ -40,6 +40,8 @@ fn errors_name_the_line_of_the_setting() {
         ("min_chars = 1\nlists = \"all\"", 8),
         ("min_chars = 1\nprotect_unseen = 1", 8),
         ("threshold = \"80%\"", 7),
+        ("min_chars = 1\nrearm = \"40%\"", 8),
+        ("meter = \"o200k\"\nthreshold = 9\nscope = \"request\"\nrearm = 4", 10),
     ] {
         let message = fails(&format!("{SMALL}{settings}\n"), &[]);
         assert!(message.starts_with(&format!("p.toml:{line}: layer `micro`: ")), "{message}");
