@@ -154,9 +154,11 @@ fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&Layer], tools: &BTreeMap<S
     if let Some(why) = layer.when.why_never().filter(|_| seen.due == 0) {
         return never(Level::Warning, format!("its `when` never comes: {why}"));
     }
-    match (&layer.when, seen.threshold) {
+    if layer.when.tool().is_some_and(|tool| !tools.contains_key(tool)) {
         // The tool is named in a remark of its own.
-        (When::Tool(name), _) if !tools.contains_key(name) => None,
+        return None;
+    }
+    match (&layer.when, seen.threshold) {
         (_, Some(ThresholdUse { tokens, limit, window, .. })) if seen.over == 0 && seen.beyond_window == seen.compared => {
             let about = if tokens == limit { String::new() } else { format!(", about {tokens} tokens,") };
             let message = format!(

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{Remark, UNKNOWN_TOOL, quoted};
 use crate::analysis::settings::own_settings;
-use crate::engine::layer::{LAYERS, Layer, When, is_named};
+use crate::engine::layer::{LAYERS, Layer, is_named};
 use crate::engine::policy::Policy;
 use crate::findings::Level;
 use crate::util::text::closest;
@@ -69,9 +69,6 @@ fn named_tools(layer: &Layer) -> Vec<NamedTools> {
         };
         NamedTools { setting: setting.name, names }
     });
-    let when = match &layer.when {
-        When::Tool(name) => Some(NamedTools { setting: "when".to_owned(), names: vec![name.clone()] }),
-        _ => None,
-    };
+    let when = layer.when.tool().map(|tool| NamedTools { setting: "when".to_owned(), names: vec![tool.to_owned()] });
     own.chain(when).filter(|tools| !tools.names.is_empty()).collect()
 }

@@ -26,6 +26,9 @@ pub enum When {
     Overflow,
     /// After the tool_results that answer a call of this tool.
     Tool(String),
+    /// After a response that calls this tool, before the results that answer it enter. If the layer removes the call, its result is left
+    /// without one, and the API refuses the request.
+    ToolUse(String),
     /// After every n calls.
     Calls(#[schemars(range(min = 1))] usize),
     /// After every n turns, before the request that follows the next typed user message.
@@ -73,6 +76,14 @@ impl When {
         matches!(self, When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_) | When::Sent(_))
     }
 
+    /// Returns the tool whose calls it waits for.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            When::Tool(tool) | When::ToolUse(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
     /// Returns whether it comes only before the request that follows a message that the user typed.
     pub fn waits_for_user(&self) -> bool {
         match self {
@@ -99,7 +110,7 @@ impl When {
             }
             When::All(_) => Some("its conditions never come before the same request".to_owned()),
             When::Always | When::Entry | When::AfterResponse | When::Overflow => None,
-            When::Tool(_) | When::Before(_) | When::After(_) => None,
+            When::Tool(_) | When::ToolUse(_) | When::Before(_) | When::After(_) => None,
         }
     }
 }

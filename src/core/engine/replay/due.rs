@@ -34,7 +34,9 @@ pub fn is_due(setup: &ReplaySetup, when: &When, moment: Moment) -> Result<bool, 
         When::Any(conditions) => are_due(conditions, true),
         When::All(conditions) => are_due(conditions, false),
         // These run at other moments.
-        When::Entry | When::TurnEnd | When::Overflow | When::Tool(_) | When::Before(_) | When::After(_) => Ok(false),
+        When::Entry | When::TurnEnd | When::Overflow | When::Tool(_) | When::ToolUse(_) | When::Before(_) | When::After(_) => {
+            Ok(false)
+        }
     }
 }
 

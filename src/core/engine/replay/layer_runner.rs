@@ -98,13 +98,20 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
     }
 
-    /// Runs the layers whose `when` satisfies `wanted`.
-    pub fn run_layers(&mut self, target: &mut ContextState<'a>, call: &CallState<'a>, wanted: impl Fn(&When) -> bool) {
+    /// Runs the layers whose `when` satisfies `wanted`; returns the last one that edited the context.
+    pub fn run_layers(
+        &mut self,
+        target: &mut ContextState<'a>,
+        call: &CallState<'a>,
+        wanted: impl Fn(&When) -> bool,
+    ) -> Option<usize> {
+        let mut edited = None;
         for (index, layer) in self.setup.policy.layers.iter().enumerate() {
-            if layer.enabled && wanted(&layer.when) {
-                self.run(target, index, layer, call);
+            if layer.enabled && wanted(&layer.when) && self.run(target, index, layer, call) {
+                edited = Some(index);
             }
         }
+        edited
     }
 
     /// Runs one layer if its `when` says that it is due. `measured` is the context that its threshold is about, if that is not the one
