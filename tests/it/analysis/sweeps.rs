@@ -219,20 +219,20 @@ fn recommendation_meets_the_conditions() {
 
 #[test]
 fn recommendation_breaks_no_requests_unless_allowed() {
-    let alone: Vec<&str> = SWEEP.iter().copied().filter(|argument| *argument != "anthropic-clear").collect();
+    // In the session of `messages` the agent calls the compact tool, and each configuration breaks the requests behind it.
+    let removed = ["anthropic-clear", "messages/repair.blocks.jsonl"];
+    let alone: Vec<&str> = SWEEP.iter().copied().filter(|argument| !removed.contains(argument)).collect();
     // Removes the second `-p`, whose policy was filtered out.
-    let alone = [&alone[..6], &alone[7..]].concat();
+    let alone = [&alone[..5], &alone[6..]].concat();
     let any = ["--where", "cost.ratio < 9", "--where", "kept.hard <= 100%"];
     let grid = [&["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "-o", "json"], &any[..]].concat();
     let why = |more: &[&str]| {
         let results = run([&alone, &grid[..], &ON_ALL_SESSIONS, more].concat()).json();
         results["sweep"]["recommended"]["why"].as_str().expect("a sentence").to_owned()
     };
-    assert!(
-        why(&["--where", "broken.requests <= 1000"]).ends_with(
-            " It breaks 128 requests, which an API would refuse: --where 'broken.requests == 0' excludes such policies."
-        )
-    );
+    let allowed = why(&["--where", "broken.requests <= 1000"]);
+    let end = " It breaks 106 requests, which an API would refuse: --where 'broken.requests == 0' excludes such policies.";
+    assert!(allowed.ends_with(end), "{allowed}");
     assert!(!why(&[]).contains("breaks"));
 }
 
