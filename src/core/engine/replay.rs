@@ -9,6 +9,7 @@ mod due;
 mod estimate;
 mod layer_runner;
 mod send;
+mod tool_layers;
 
 use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
@@ -187,23 +188,16 @@ impl<'a> ReplayRun<'a, '_> {
         if ends_turn(conversation, index) {
             self.runner.run_layers(&mut self.history, &call, |when| matches!(when, When::TurnEnd | When::AfterResponse));
         }
-        let mut removed_calls = index.checked_sub(1).and_then(|before| {
-            let response = &conversation.messages[conversation.calls[before].response];
-            self.run_compact_tool(&call, response, |when| matches!(when, When::ToolUse(_)))
-        });
+        let left = self.run_within_batch(&call);
         for message in &conversation.messages[entered] {
             call.messages_read += 1;
             let (appended, typed) = self.append_new(message);
-            if let Some(layer) = removed_calls.take() {
-                self.history.context.faults(Cause::Layer(layer));
-            }
+            let appended = appended - left.as_ref().map_or(0, |left| self.remove_later_results(left, appended));
             // A message of which nothing is sent counts, too.
             call.new_messages += appended.max(1);
             call.typed |= typed;
             self.runner.run_layers(&mut self.history, &call, |when| *when == When::Entry);
-            if let Some(response) = answered_response(conversation, &call) {
-                self.run_compact_tool(&call, response, |when| matches!(when, When::Tool(_)));
-            }
+            self.run_after_batch(&call);
         }
         self.runner.turns += usize::from(call.typed);
         if !self.history.context.is_empty() {
@@ -242,27 +236,4 @@ impl<'a> ReplayRun<'a, '_> {
             context.apply(Edit::Retain { message, keep }, Cause::Record);
         }
     }
-
-    /// Runs the layers that wait for a call of a tool in this response, at one of the moments at which they may run. Returns the last
-    /// layer that edited the history.
-    fn run_compact_tool(&mut self, call: &CallState<'a>, response: &'a Message, is_moment: fn(&When) -> bool) -> Option<usize> {
-        let mut edited = None;
-        let (conversation, layers) = (self.runner.setup.conversation, &self.runner.setup.policy.layers);
-        for block in response.blocks.iter().map(|id| conversation.block(*id)) {
-            let BlockKind::ToolUse(pair) = block.kind else { continue };
-            let name = &conversation.pair(pair).name;
-            let waits = |when: &When| is_moment(when) && when.tool() == Some(name);
-            if layers.iter().any(|layer| waits(&layer.when)) {
-                let focus = block.field("input").and_then(|input| input.get("focus")?.as_str());
-                edited = self.runner.run_layers(&mut self.history, &CallState { focus, ..*call }, waits).or(edited);
-            }
-        }
-        edited
-    }
-}
-
-/// Returns the previous response if the last appended message is the first one after it.
-fn answered_response<'a>(conversation: &'a Conversation, call: &CallState) -> Option<&'a Message> {
-    let response = conversation.calls[call.index.checked_sub(1)?].response;
-    (call.messages_read == response + 2).then(|| &conversation.messages[response])
 }

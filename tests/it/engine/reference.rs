@@ -88,12 +88,13 @@ fn compare(file: &Path, (preset, version): (&str, &str), window: u64) -> usize {
     ours.len()
 }
 
-/// The model calls the compact tool behind another one. Only s08 folds before the results enter, and answers in its own words.
+/// The model calls the compact tool between two others. Only s08 folds before the results enter, answers in its own words, and does not
+/// run the last call.
 const COMPACT_TOOL: &str = r#"{"role": "user", "content": "Go"}
 {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}]}
 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a b"}]}
-{"role": "assistant", "content": [{"type": "text", "text": "Enough."}, {"type": "tool_use", "id": "t2", "name": "bash", "input": {"command": "pwd"}}, {"type": "tool_use", "id": "t3", "name": "compact", "input": {}}]}
-{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t2", "content": "/"}, {"type": "tool_result", "tool_use_id": "t3", "content": "ok"}]}
+{"role": "assistant", "content": [{"type": "text", "text": "Enough."}, {"type": "tool_use", "id": "t2", "name": "bash", "input": {"command": "pwd"}}, {"type": "tool_use", "id": "t3", "name": "compact", "input": {}}, {"type": "tool_use", "id": "t4", "name": "bash", "input": {"command": "id"}}]}
+{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t2", "content": "/"}, {"type": "tool_result", "tool_use_id": "t3", "content": "ok"}, {"type": "tool_result", "tool_use_id": "t4", "content": "me"}]}
 {"role": "assistant", "content": [{"type": "text", "text": "On."}]}
 {"role": "user", "content": "More"}
 {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}

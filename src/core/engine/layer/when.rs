@@ -26,8 +26,8 @@ pub enum When {
     Overflow,
     /// After the tool_results that answer a call of this tool.
     Tool(String),
-    /// After a response that calls this tool, before the results that answer it enter. If the layer removes the call, its result is left
-    /// without one, and the API refuses the request.
+    /// After a response that calls this tool, before its results enter. If the layer edits the context, the calls behind it in the response
+    /// are not run; if it removes the call, the results are left without one, and the API refuses the request.
     ToolUse(String),
     /// After every n calls.
     Calls(#[schemars(range(min = 1))] usize),
