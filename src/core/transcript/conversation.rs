@@ -234,6 +234,11 @@ impl Conversation {
         message.blocks.iter().any(|b| self.block(*b).origin == Origin::User)
     }
 
+    /// Returns the response before that of a call; `None` before the first.
+    pub fn response_before(&self, call: usize) -> Option<&Message> {
+        Some(&self.messages[self.calls[call.checked_sub(1)?].response])
+    }
+
     /// Returns the new messages of a call: indices of the messages after the previous response and before its own.
     pub fn new_messages(&self, call: usize) -> std::ops::Range<usize> {
         let start = call.checked_sub(1).map_or(0, |before| self.calls[before].response + 1);

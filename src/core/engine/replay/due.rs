@@ -55,8 +55,7 @@ fn join(answers: impl Iterator<Item = Result<bool, &'static str>>, decisive: boo
 
 /// Returns whether the response before this call says something and calls no tool. One of only thinking ends nothing.
 pub fn ends_turn(conversation: &Conversation, call: usize) -> bool {
-    let Some(before) = call.checked_sub(1) else { return false };
-    let response = &conversation.messages[conversation.calls[before].response];
+    let Some(response) = conversation.response_before(call) else { return false };
     let kinds = || response.blocks.iter().map(|id| conversation.block(*id).kind);
     kinds().any(|kind| kind == BlockKind::Text) && !kinds().any(|kind| matches!(kind, BlockKind::ToolUse(_)))
 }

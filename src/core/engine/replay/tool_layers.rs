@@ -1,24 +1,31 @@
 //! Layers that run when the model calls a tool, such as the compact tool of a harness.
 
+use std::collections::BTreeSet;
+
 use super::{CallState, ReplayRun};
 use crate::engine::context::{Cause, Edit};
 use crate::engine::layer::When;
-use crate::transcript::conversation::{BlockId, BlockKind, Message};
+use crate::transcript::conversation::{BlockId, BlockKind, PairId};
 
 /// A batch in whose middle a layer edited the history.
-pub(super) struct LeftBatch<'a> {
+pub(super) struct LeftBatch {
     layer: usize,
-    /// The blocks of the response behind the call of the tool. The harness runs none of these calls.
-    later: &'a [BlockId],
+    /// The calls of the response behind that of the tool. The harness runs none of them.
+    later: BTreeSet<PairId>,
 }
 
 impl<'a> ReplayRun<'a, '_> {
     /// Runs the layers that wait for a call of a tool in the response before this call, before its results enter.
-    pub(super) fn run_within_batch(&mut self, call: &CallState<'a>) -> Option<LeftBatch<'a>> {
-        let blocks = &self.response_before(call)?.blocks;
+    pub(super) fn run_within_batch(&mut self, call: &CallState<'a>) -> Option<LeftBatch> {
+        let conversation = self.runner.setup.conversation;
+        let blocks = &conversation.response_before(call.index)?.blocks;
         let run = |(at, id): (usize, &BlockId)| {
             let layer = self.run_tool_layers(call, *id, |when| matches!(when, When::ToolUse(_)))?;
-            Some(LeftBatch { layer, later: &blocks[at + 1..] })
+            let later = blocks[at + 1..].iter().filter_map(|id| match conversation.block(*id).kind {
+                BlockKind::ToolUse(pair) => Some(pair),
+                _ => None,
+            });
+            Some(LeftBatch { layer, later: later.collect() })
         };
         blocks.iter().enumerate().find_map(run)
     }
@@ -26,9 +33,8 @@ impl<'a> ReplayRun<'a, '_> {
     /// Runs the layers that wait for the results of a tool, if those that answer the response before this call have just entered.
     pub(super) fn run_after_batch(&mut self, call: &CallState<'a>) {
         let conversation = self.runner.setup.conversation;
-        let answers = |before: usize| call.messages_read == conversation.calls[before].response + 2;
-        if call.index.checked_sub(1).is_some_and(answers) {
-            for id in self.response_before(call).iter().flat_map(|response| &response.blocks) {
+        if call.messages_read == conversation.new_messages(call.index).start + 1 {
+            for id in conversation.response_before(call.index).iter().flat_map(|response| &response.blocks) {
                 self.run_tool_layers(call, *id, |when| matches!(when, When::Tool(_)));
             }
         }
@@ -37,13 +43,11 @@ impl<'a> ReplayRun<'a, '_> {
     /// Removes, from the newest messages of the history, the results of calls that the harness does not run. Returns how many messages it
     /// removed. What is wrong with the other results is the layer's fault.
     pub(super) fn remove_later_results(&mut self, left: &LeftBatch, appended: usize) -> usize {
-        let (conversation, context) = (self.runner.setup.conversation, &mut self.history.context);
+        let context = &mut self.history.context;
         let (len, cause) = (context.len(), Cause::Layer(left.layer));
         for message in (len - appended..len).rev() {
             let is_run = |id: &BlockId| match context.block(*id).kind {
-                BlockKind::ToolResult(pair) => {
-                    left.later.iter().all(|id| conversation.block(*id).kind != BlockKind::ToolUse(pair))
-                }
+                BlockKind::ToolResult(pair) => !left.later.contains(&pair),
                 _ => true,
             };
             let blocks = &context.messages()[message].blocks;
@@ -54,11 +58,6 @@ impl<'a> ReplayRun<'a, '_> {
         }
         context.faults(cause);
         len - context.len()
-    }
-
-    fn response_before(&self, call: &CallState<'a>) -> Option<&'a Message> {
-        let conversation = self.runner.setup.conversation;
-        Some(&conversation.messages[conversation.calls[call.index.checked_sub(1)?].response])
     }
 
     /// Runs the layers that wait for this call of a tool, at one of the moments at which they may run. Returns the last one that edited
