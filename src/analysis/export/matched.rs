@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::engine::layer::Layer;
 use crate::engine::policy::Policy;
+use crate::util::toml_table::add_by_path;
 
 /// Settings by path, such as `auto.threshold` or `cap.tool_limits.Bash`.
 pub type Settings = BTreeMap<String, Value>;
@@ -84,15 +85,6 @@ pub fn layer_settings(id: &str, layer: &Layer, policy: &Policy) -> Settings {
     table.remove("id");
     table.remove("do");
     let mut settings = Settings::new();
-    table.into_iter().for_each(|(key, value)| flatten(&format!("{id}.{key}"), value, &mut settings));
+    add_by_path(&format!("{id}."), table, &mut settings);
     settings
-}
-
-fn flatten(path: &str, value: Value, into: &mut Settings) {
-    match value {
-        Value::Table(table) => table.into_iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, into)),
-        value => {
-            into.insert(path.to_owned(), value);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Reads a value from a TOML table, and names the key that is wrong.
 
 use serde::de::DeserializeOwned;
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::util::json_schema;
 use crate::util::toml_span::friendly_serde_error;
@@ -20,6 +20,17 @@ pub fn field_names<T: schemars::JsonSchema>() -> Vec<String> {
     schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
+/// Adds the values of a table and of all tables in it, each by its path behind a prefix: `input.chars`.
+pub fn add_by_path(prefix: &str, table: Table, into: &mut impl Extend<(String, Value)>) {
+    for (key, value) in table {
+        let path = format!("{prefix}{key}");
+        match value {
+            Value::Table(inner) => add_by_path(&format!("{path}."), inner, into),
+            value => into.extend([(path, value)]),
+        }
+    }
+}
+
 /// Reads a table. If that fails, tries the keys one by one, because the reader of a flattened type does not say which is wrong.
 /// `required` holds a valid value of each key that must be there.
 ///
@@ -29,7 +40,7 @@ pub fn field_names<T: schemars::JsonSchema>() -> Vec<String> {
 pub fn from_table<T: DeserializeOwned>(table: &Table, required: &Table) -> Result<T, FieldError> {
     let read = |table: Table| table.try_into::<T>();
     read(table.clone()).map_err(|error| {
-        let alone = |(key, value): (&String, &toml::Value)| {
+        let alone = |(key, value): (&String, &Value)| {
             let mut one = required.clone();
             one.insert(key.clone(), value.clone());
             Some((key.clone(), read(one).err()?))

@@ -4,6 +4,7 @@ use toml::{Table, Value};
 
 use super::load::SettingError;
 use crate::engine::layer::LayerSpec;
+use crate::util::toml_table::add_by_path;
 
 /// Renames the settings that are written by their old names.
 pub(super) fn use_present_names(policy: &mut Table) -> Result<(), SettingError> {
@@ -29,16 +30,7 @@ pub(super) fn name_settings_of_parts(policy: &mut Table) {
         let by_layer = policy.get_mut(table).and_then(Value::as_table_mut).into_iter().flatten();
         for settings in by_layer.filter_map(|(_, settings)| settings.as_table_mut()) {
             let written = std::mem::take(settings);
-            add_by_name("", written, settings);
-        }
-    }
-}
-
-fn add_by_name(part: &str, settings: Table, named: &mut Table) {
-    for (name, value) in settings {
-        match value {
-            Value::Table(inner) => add_by_name(&format!("{part}{name}."), inner, named),
-            value => drop(named.insert(format!("{part}{name}"), value)),
+            add_by_path("", written, settings);
         }
     }
 }
