@@ -134,8 +134,7 @@ impl Layer {
 
     /// Returns whether it is one of the layers that run, in the policy's order, before a request.
     pub fn runs_before_requests(&self) -> bool {
-        use When::{AfterResponse, All, Always, Any, Calls, IdleMinutes, Sent, Turns, UserTurn};
-        matches!(self.when, Always | UserTurn | AfterResponse | Calls(_) | Turns(_) | IdleMinutes(_) | Sent(_) | Any(_) | All(_))
+        self.when.can_be_joined() || matches!(self.when, When::Always | When::AfterResponse | When::Any(_) | When::All(_))
     }
 }
 
