@@ -2,11 +2,10 @@
 
 use toml::{Table, Value};
 
-use super::Policy;
-use super::Tuning;
 use super::check::check;
 use super::present_names::{name_settings_of_parts, use_present_names};
 use super::setting::{Setting, apply_all};
+use super::{Policy, Tuning};
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec, WrongSetting, old_names};
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, line_at};

@@ -1,12 +1,20 @@
 //! Errors name the line and the setting, and each way to write a setting means the same.
 
-use crate::engine::policy::Policy;
+use crate::engine::policy::{Policy, PolicyError};
 
 const SMALL: &str = "name = \"small\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 3\n";
 
-fn fails(text: &str, settings: &[&str]) -> String {
+fn parse(text: &str, settings: &[&str]) -> Result<Policy, PolicyError> {
     let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
-    Policy::parse(text, "p.toml", &settings).expect_err("the policy is wrong").to_string()
+    Policy::parse(text, "p.toml", &settings)
+}
+
+fn parsed(text: &str, settings: &[&str]) -> Policy {
+    parse(text, settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn fails(text: &str, settings: &[&str]) -> String {
+    parse(text, settings).expect_err("the policy is wrong").to_string()
 }
 
 #[test]
@@ -66,17 +74,12 @@ fn errors_name_the_line_of_the_setting() {
 
 #[test]
 fn set_changes_one_value_of_the_named_layer() {
-    let setting = "micro.keep_recent=5".parse().expect("a setting");
-    let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
+    let policy = parsed(SMALL, &["micro.keep_recent=5"]);
     assert!(policy.to_toml().contains("keep_recent_results = 5\n"), "{}", policy.to_toml());
 }
 
 #[test]
 fn old_names_mean_the_same_as_present_ones() {
-    let parsed = |text: &str, settings: &[&str]| {
-        let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
-        Policy::parse(text, "p.toml", &settings).unwrap_or_else(|error| panic!("{error}"))
-    };
     let present = SMALL.replace("keep_recent", "keep_recent_results");
     assert_eq!(parsed(SMALL, &[]), parsed(&present, &[]));
     assert!(parsed(SMALL, &[]).to_toml().contains("keep_recent_results = 3"));
@@ -103,10 +106,7 @@ const SUMMARY: &str = "name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\
 /// A part is written as a table, or each of its settings with its name in front. What is not given is the default.
 #[test]
 fn settings_of_a_part_are_written_in_three_ways() {
-    let parsed = |settings: &str, set: &[&str]| {
-        let set: Vec<_> = set.iter().map(|s| s.parse().expect(s)).collect();
-        Policy::parse(&format!("{SUMMARY}{settings}"), "p.toml", &set).unwrap_or_else(|error| panic!("{error}"))
-    };
+    let parsed = |settings: &str, set: &[&str]| parsed(&format!("{SUMMARY}{settings}"), set);
     let dotted = parsed("input.chars = 80\ninput.side = \"tail\"\n", &[]);
     assert!(
         dotted.to_toml().contains("chars = 80\n") && dotted.to_toml().contains("same_tools = true\n"),
@@ -118,7 +118,7 @@ fn settings_of_a_part_are_written_in_three_ways() {
     assert_eq!(dotted, parsed("input_chars = 80\ninput_side = \"tail\"\n", &[]), "the old names");
     assert_eq!(dotted, parsed("input.side = \"tail\"\n", &["auto.input_chars=80"]));
     assert_eq!(dotted, parsed("input.chars = 9\n", &["auto.input.chars=80", "auto.input.side=tail"]));
-    assert_eq!(dotted, Policy::parse(&dotted.to_toml(), "p.toml", &[]).expect("what is written is read"));
+    assert_eq!(dotted, parse(&dotted.to_toml(), &[]).expect("what is written is read"));
     let swept = |sweep: &str| parsed(&format!("[sweep]\n{sweep}"), &[]).sweep;
     assert_eq!(swept("auto.input.chars = \"1,2\""), swept("auto.\"input.chars\" = \"1,2\""));
     assert_eq!(swept("auto.input.chars = \"1,2\"")["auto"]["input.chars"], "1,2");
