@@ -33,7 +33,7 @@ pub fn repeated(policy: &Policy) -> Vec<Remark> {
 pub fn counts_others(policy: &Policy) -> Vec<Remark> {
     let remark = |(_, layer): (usize, &Layer)| {
         let traits = layer.spec.traits();
-        let filter = traits.filter.filter(|filter| filter.keep_recent_per_tool.is_none() && !filter.tools.is_empty())?;
+        let filter = traits.filter.filter(|filter| filter.counts_all_tools() && !filter.tools.is_empty())?;
         let (newest, tools) = (filter.keep_recent_results, &filter.tools);
         let tools = quoted(tools);
         let message = format!(

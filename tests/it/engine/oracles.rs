@@ -114,6 +114,13 @@ const ORACLES: &[Oracle] = &[
         "12",
     ),
     oracle("mastra-tools", &[], "mastra", "default"),
+    oracle("haystack-prune", &["meter=chars", "prune.threshold=280000", "prune.down_to=160000"], "haystack", "prune-400000-800"),
+    oracle(
+        "haystack-prune",
+        &["meter=chars", "prune.threshold=14000", "prune.down_to=8000", "prune.min_chars=50"],
+        "haystack",
+        "prune-20000-50",
+    ),
     oracle("agent-framework-window", &[], "agent_framework", "window-20"),
     oracle("agent-framework-window", &["window.keep_recent_groups=3"], "agent_framework", "window-3"),
     oracle("agent-framework-truncation", &[], "agent_framework", "truncation-80-40"),

@@ -108,7 +108,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 62] = [
+const LOW: [(&str, &[&str]); 65] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -220,6 +220,27 @@ const LOW: [(&str, &[&str]); 62] = [
     ("inspect-summary", &["auto.threshold=200", "auto.max_tokens=9"]),
     ("crewai", &["auto.max_tokens=9", "auto.input.chars=900", "auto.input.head_chars=300"]),
     ("mastra-tools", &["filter.protect_turns=2"]),
+    ("haystack-prune", &["prune.threshold=400", "prune.down_to=150", "prune.min_chars=20"]),
+    (
+        "haystack-offload",
+        &["offload.threshold=400", "offload.down_to=150", "offload.min_chars=20", "offload.save.preview_chars=9"],
+    ),
+    (
+        "openclaw",
+        &[
+            "trim.when=always",
+            "trim.threshold=200",
+            "trim.max_length=60",
+            "trim.keep_head=20",
+            "trim.keep_tail=20",
+            "clear.when=always",
+            "clear.threshold=300",
+            "clear.down_to=200",
+            "auto.threshold=400",
+            "auto.max_tokens=9",
+            "auto.keep_recent_tokens=50",
+        ],
+    ),
     ("spring-ai", &["window.max_messages=4"]),
     ("aider", &["auto.threshold=100", "auto.max_tokens=9", "auto.keep_recent_tokens=50"]),
 ];

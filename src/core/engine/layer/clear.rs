@@ -131,6 +131,9 @@ impl Action for Clear {
         if self.stride == 0 {
             return Err(WrongSetting::new("stride", "`stride` must be at least 1"));
         }
+        if self.stride > 1 && (self.filter.keep_recent_per_tool.is_some() || self.filter.keep_recent_groups.is_some()) {
+            return Err(WrongSetting::new("stride", "`stride` counts results, and not those of each tool, nor groups"));
+        }
         let waits = [("clear_at_least", self.in_batches()), ("stride", self.stride > 1), ("down_to", self.down_to.is_some())];
         WrongSetting::unless_one_is_given("both say when to clear", waits)
     }

@@ -1,4 +1,4 @@
-//! Which tool results are old: all but the newest, counted by number, by number of each tool, by size or by turns. `clear`, `persist`,
+//! Which tool results are old: all but the newest, counted by number, by number of each tool, by groups, by size or by turns. `clear`, `persist`,
 //! `truncate` and `dedupe` share these rules, so that "keep the last three" means the same in all of them.
 //!
 //! What was found stays known from run to run: a run looks at what is new and at what has become old, however many results there are.
@@ -10,6 +10,7 @@ use super::result_filter::{Candidate, result_at, results_between};
 use super::tail::turns_start;
 use super::{BlockPosition, LayerInput, ResultFilter, ScanCursor, Stability, WrongSetting};
 use crate::engine::context::Context;
+use crate::transcript::conversation::Role;
 
 /// What a layer remembers of the newest results.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,18 @@ pub struct Newest {
     by_size: BySize,
     /// The newest results of each tool, if they are counted by tool.
     by_tool: HashMap<String, VecDeque<BlockPosition>>,
+    /// The newest groups of results, if groups are counted.
+    groups: Groups,
     named: Named,
+}
+
+/// The groups of results that stay: a group is the results between two responses.
+#[derive(Debug, Clone, Default)]
+struct Groups {
+    /// The first result of each, oldest first.
+    starts: VecDeque<BlockPosition>,
+    /// Index of the message with the newest result.
+    last: usize,
 }
 
 /// The results that stay because of their size: a run adds what is new and subtracts what has become old.
@@ -49,10 +61,14 @@ impl Newest {
 }
 
 impl ResultFilter {
+    /// Returns whether `keep_recent_results` says what stays.
+    pub fn counts_all_tools(&self) -> bool {
+        self.keep_recent_per_tool.is_none() && self.keep_recent_groups.is_none() && self.keep_recent_tokens.is_none()
+    }
+
     /// Returns whether some results stay because they are newer than others, and not because of their turn.
     pub fn counts_newest(&self) -> bool {
-        let Self { keep_recent_results, keep_recent_per_tool, keep_recent_tokens, protect_unseen, .. } = self;
-        *keep_recent_results > 0 || keep_recent_per_tool.is_some() || keep_recent_tokens.is_some() || *protect_unseen
+        self.keep_recent_results > 0 || self.protect_unseen || !self.counts_all_tools()
     }
 
     /// Returns whether some results stay because of their age.
@@ -73,6 +89,7 @@ impl ResultFilter {
     pub fn check(&self) -> Result<(), WrongSetting> {
         WrongSetting::unless_one_says_what_stays([
             ("keep_recent_per_tool", self.keep_recent_per_tool.is_some()),
+            ("keep_recent_groups", self.keep_recent_groups.is_some()),
             ("keep_recent_tokens", self.keep_recent_tokens.is_some()),
         ])
     }
@@ -100,13 +117,15 @@ impl ResultFilter {
     ) -> Vec<Candidate<'a>> {
         let context = input.context;
         let turns = turns_start(context, self.protect_turns);
-        let mut old = match (&self.keep_recent_tokens, self.keep_recent_per_tool) {
-            (Some(tokens), _) => {
-                let counts = |candidate: &Candidate| self.may_edit(context, candidate) && !is_done(candidate);
-                self.take_by_size(input, newest, (turns, more), tokens.resolve(input.limits), counts)
-            }
-            (None, Some(of_each)) => self.take_by_tool(context, newest, turns, of_each),
-            (None, None) => self.take_by_number(context, newest, turns, more),
+        let mut old = if let Some(tokens) = &self.keep_recent_tokens {
+            let counts = |candidate: &Candidate| self.may_edit(context, candidate) && !is_done(candidate);
+            self.take_by_size(input, newest, (turns, more), tokens.resolve(input.limits), counts)
+        } else if let Some(of_each) = self.keep_recent_per_tool {
+            self.take_by_tool(context, newest, turns, of_each)
+        } else if let Some(groups) = self.keep_recent_groups {
+            self.take_by_group(context, newest, turns, groups)
+        } else {
+            self.take_by_number(context, newest, turns, more)
         };
         old.retain(|candidate| self.may_edit(context, candidate));
         if self.keep_named && !old.is_empty() {
@@ -150,6 +169,27 @@ impl ResultFilter {
         }
         newest.cursor.set(end.max(start), context);
         old
+    }
+
+    /// Takes the results in front of the newest groups.
+    fn take_by_group<'a>(&self, context: &'a Context, newest: &mut Newest, turns: usize, kept: usize) -> Vec<Candidate<'a>> {
+        let (start, end) = (newest.decided(context), self.end_of_old(context, turns));
+        let Groups { starts, last } = &mut newest.groups;
+        if start == BlockPosition::default() {
+            starts.clear();
+        }
+        for Candidate { position, .. } in results_between(context, start, end) {
+            let is_response_between = || context.messages()[*last..position.message].iter().any(|m| m.role == Role::Assistant);
+            if starts.is_empty() || is_response_between() {
+                starts.push_back(position);
+            }
+            *last = position.message;
+        }
+        let oldest = starts.front().copied();
+        starts.drain(..starts.len().saturating_sub(kept));
+        let first_kept = starts.front().copied().unwrap_or(end);
+        newest.cursor.set(end.max(start), context);
+        oldest.map_or_else(Vec::new, |oldest| results_between(context, oldest, first_kept).collect())
     }
 
     /// Takes the results whose newer ones have more than this size, or would have it with them; of those, `more` of the newest stay.

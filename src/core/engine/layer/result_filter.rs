@@ -43,6 +43,9 @@ pub struct ResultFilter {
     /// Instead of a number of newest results of all tools: the number of newest results of each tool to keep.
     #[schemars(extend("x-unit" = "results"))]
     pub keep_recent_per_tool: Option<usize>,
+    /// Instead of a number of newest results: the number of newest groups to keep; a group is the results that answer one response.
+    #[schemars(extend("x-unit" = "groups"))]
+    pub keep_recent_groups: Option<usize>,
     /// Instead of a number of newest results: keep the newest ones that together have at most this size by the policy's `meter`. Those
     /// that other settings keep do not count, nor those that are edited already.
     #[schemars(extend("x-unit" = "tokens"))]
@@ -66,6 +69,7 @@ impl Default for ResultFilter {
             keep_named: false,
             lists: ListContent::Text,
             keep_recent_per_tool: None,
+            keep_recent_groups: None,
             keep_recent_tokens: None,
             protect_turns: 0,
         }
