@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 
-import { crowds, forks, printing, troubles } from "./live_scripts.mjs";
+import { crowds, forks, printing, troubles } from "./scripts.mjs";
 import { PICTURE, installed, live, partText, Script } from "./scripted_model.mjs";
 
 // The program itself is in a package for each platform.

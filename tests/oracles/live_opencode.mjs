@@ -1,7 +1,7 @@
 // dependencies: opencode-ai@1.18.33
 // opencode itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says.
 
-import { crowds, forks, printing, troubles } from "./live_scripts.mjs";
+import { crowds, forks, printing, troubles } from "./scripts.mjs";
 import { NOTES, PICTURE, chatItems, live, Script } from "./scripted_model.mjs";
 
 const LIMIT = { context: 30_000, output: 4_000 };

