@@ -40,7 +40,7 @@ impl Policy {
         };
         let error_at = |wrong: SettingError| error(line(&wrong), wrong.message);
         use_present_names(&mut table).map_err(error_at)?;
-        name_settings_of_parts(&mut table);
+        name_settings_of_parts(&mut table).map_err(error_at)?;
         apply_all(settings, &mut table).map_err(|what| error(None, what))?;
         let layers = take_layers(&mut table).map_err(error_at)?;
         let policy = parse_layer_by_layer(&table, layers).map_err(error_at)?;

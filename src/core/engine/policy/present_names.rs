@@ -24,15 +24,23 @@ pub(super) fn use_present_names(policy: &mut Table) -> Result<(), SettingError> 
     Ok(())
 }
 
-/// Names the settings of parts in `[sweep]` and `[harness]` as in a layer: `input.chars`.
-pub(super) fn name_settings_of_parts(policy: &mut Table) {
+/// Names the settings of parts in `[sweep]` and `[harness]` as in a layer: `input.chars`. A table and a name with a point may both
+/// write one of them.
+pub(super) fn name_settings_of_parts(policy: &mut Table) -> Result<(), SettingError> {
     for table in ["sweep", "harness"] {
         let by_layer = policy.get_mut(table).and_then(Value::as_table_mut).into_iter().flatten();
-        for settings in by_layer.filter_map(|(_, settings)| settings.as_table_mut()) {
-            let written = std::mem::take(settings);
-            add_by_path("", written, settings);
+        for (layer, settings) in by_layer.filter_map(|(layer, settings)| Some((layer, settings.as_table_mut()?))) {
+            let mut written = Vec::new();
+            add_by_path("", std::mem::take(settings), &mut written);
+            for (name, value) in written {
+                let message = format!("`[{table}]` gives `{layer}.{name}` twice: give it once");
+                if settings.insert(name, value).is_some() {
+                    return Err(SettingError { layer: None, key: table.to_owned(), message });
+                }
+            }
         }
     }
+    Ok(())
 }
 
 /// Inserts a value into a table, or into a table in it (`input.chars`). Returns the value that was there.

@@ -138,6 +138,8 @@ fn wrong_settings_of_a_part_are_named_with_their_line() {
     assert_eq!(wrong("retry.shrink = 0.5\nretry.max = 101"), "p.toml:7: layer `auto`: `retry.max` must be at most 100");
     let kind = wrong("input.side = \"tail\"\ninput.chars = \"many\"");
     assert!(kind.starts_with("p.toml:6: layer `auto`: ") && kind.contains("expected"), "{kind}");
+    let twice = wrong("[sweep]\nauto.input.chars = \"1\"\nauto.\"input.chars\" = \"2\"");
+    assert_eq!(twice, "p.toml:6: `[sweep]` gives `auto.input.chars` twice: give it once");
     let set = fails(SUMMARY, &["auto.max_tokens.x=1"]);
     assert!(set.starts_with("--set auto.max_tokens.x=1: "), "{set}");
 }
