@@ -8,6 +8,7 @@ mod live;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use recompact::engine::policy::Policy;
 use recompact::transcript::conversation::{BlockKind, Call, Conversation, Role, Thinking};
 
@@ -192,39 +193,43 @@ fn requests_equal_those_of_the_real_programs() {
     assert_drivers_are_known();
     println!("{} recorded conversations; {} with images or unknown blocks are left out", taken.len(), left.len());
     let recordings: String = taken.iter().map(|(_, conversation)| recording(conversation)).collect();
-    let mut versions = BTreeMap::new();
-    let mut failures = Vec::new();
-    for oracle in ORACLES.iter().filter(|oracle| is_asked(oracle.driver)) {
-        let Some(driver) = Driver::of(oracle.driver) else {
-            println!("{:26} {:22} not to be had here: not asked", oracle.preset, oracle.variant);
-            continue;
-        };
-        versions.entry(oracle.driver).or_insert_with(|| driver.version());
-        let mut answers = driver.ask(oracle.variant, &recordings);
-        let policy = preset_with(oracle.preset, oracle.settings);
-        let (mut compared, mut equal, mut by_quirk, mut first) = (0, 0, 0, None);
-        for (name, conversation) in &taken {
-            let differences = compare(&policy, conversation, &mut answers);
-            compared += differences.len();
-            equal += differences.iter().filter(|difference| difference.is_none()).count();
-            let by_ids = QUIRK_OF_IDS.contains(&oracle.driver) && reuses_ids(conversation);
-            let by_editing =
-                oracle.preset == QUIRKS_OF_EDITING && (reorders_results(conversation) || ends_with_response(conversation));
-            if by_ids || by_editing || QUIRK_OF_TEXTS.contains(&oracle.driver) && joins_texts(conversation) {
-                by_quirk += differences.iter().flatten().count();
-                continue;
-            }
-            let found = differences.into_iter().flatten().next();
-            first = first.or(found.map(|found| format!("{name}, {}: {found}", conversation.name)));
-        }
-        let quirk = if by_quirk > 0 { format!(", {by_quirk} differ by a quirk of the preset") } else { String::new() };
-        println!("{:26} {:22} {equal} of {compared} requests equal{quirk}", oracle.preset, oracle.variant);
-        failures.extend(first.map(|first| format!("{} {}: {first}", oracle.preset, oracle.variant)));
-    }
+    let asked: Vec<_> = ORACLES.iter().filter(|oracle| is_asked(oracle.driver)).collect();
+    let versions: BTreeMap<_, _> =
+        asked.iter().filter_map(|oracle| Some((oracle.driver, Driver::of(oracle.driver)?.version()))).collect();
+    let failures: Vec<String> =
+        asked.into_par_iter().filter_map(|oracle| first_difference(oracle, &taken, &recordings)).collect();
     for (driver, version) in versions {
         println!("{driver}: {version}");
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Compares one program with its preset over all recordings, and prints how many requests are equal. Returns the first difference.
+fn first_difference(oracle: &Oracle, taken: &[(&String, &Conversation)], recordings: &str) -> Option<String> {
+    let Oracle { preset, variant, .. } = oracle;
+    let Some(driver) = Driver::of(oracle.driver) else {
+        println!("{preset:26} {variant:22} not to be had here: not asked");
+        return None;
+    };
+    let mut answers = driver.ask(variant, recordings);
+    let policy = preset_with(preset, oracle.settings);
+    let (mut compared, mut equal, mut by_quirk, mut first) = (0, 0, 0, None);
+    for (name, conversation) in taken {
+        let differences = compare(&policy, conversation, &mut answers);
+        compared += differences.len();
+        equal += differences.iter().filter(|difference| difference.is_none()).count();
+        let by_ids = QUIRK_OF_IDS.contains(&oracle.driver) && reuses_ids(conversation);
+        let by_editing = *preset == QUIRKS_OF_EDITING && (reorders_results(conversation) || ends_with_response(conversation));
+        if by_ids || by_editing || QUIRK_OF_TEXTS.contains(&oracle.driver) && joins_texts(conversation) {
+            by_quirk += differences.iter().flatten().count();
+            continue;
+        }
+        let found = differences.into_iter().flatten().next();
+        first = first.or(found.map(|found| format!("{name}, {}: {found}", conversation.name)));
+    }
+    let quirk = if by_quirk > 0 { format!(", {by_quirk} differ by a quirk of the preset") } else { String::new() };
+    println!("{preset:26} {variant:22} {equal} of {compared} requests equal{quirk}");
+    first.map(|first| format!("{preset} {variant}: {first}"))
 }
 
 /// Fails if RECOMPACT_ORACLE names what no driver is. `.ci/oracles` asks for none if nothing is installed.
