@@ -1,5 +1,5 @@
-//! Which tool results are old: all but the newest, counted by number, by number of each tool, by groups, by size or by turns. `clear`, `persist`,
-//! `truncate` and `dedupe` share these rules, so that "keep the last three" means the same in all of them.
+//! Which tool results are old: all but the newest, counted by number, by number of each tool, by groups, by size or by turns. `clear`,
+//! `persist`, `truncate` and `dedupe` share these rules, so that "keep the last three" means the same in all of them.
 //!
 //! What was found stays known from run to run: a run looks at what is new and at what has become old, however many results there are.
 
