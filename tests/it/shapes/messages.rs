@@ -8,6 +8,14 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "calls one after another", size: 300, files: |n| one_file(loop_of(n, |i| i, |i| text(i, 80))) },
     Shape { name: "calls with long results", size: 60, files: |n| one_file(loop_of(n, |i| i, |i| text(i, 4_000))) },
     Shape { name: "calls with one id", size: 300, files: |n| one_file(loop_of(n, |_| 0, |i| text(i, 80))) },
+    Shape {
+        name: "short answers to calls that showed a file",
+        size: 300,
+        files: |n| {
+            let first = [call(n, 0), result(n, &text(0, 4_000))];
+            one_file(begin().chain(first).chain((0..n).flat_map(|i| [call(i, 0), result(i, "as before")])).chain([says(0)]))
+        },
+    },
     Shape { name: "calls in one message", size: 300, files: |n| one_file(at_once(n, |i| i)) },
     Shape { name: "calls in one message with one id", size: 300, files: |n| one_file(at_once(n, |_| 0)) },
     Shape {

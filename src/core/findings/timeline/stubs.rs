@@ -64,37 +64,48 @@ fn part_of_file(conversation: &Conversation, pair: PairId) -> Option<String> {
 
 /// Returns those of the short results whose file an earlier result shows, and that no call between them changes.
 fn shown_before(conversation: &Conversation, short: Vec<(String, BlockId)>) -> Vec<BlockId> {
-    let mut asked: HashMap<String, Vec<BlockId>> = HashMap::new();
-    short.into_iter().for_each(|(part, id)| asked.entry(part).or_default().push(id));
+    let (parts, short): (FxHashSet<String>, FxHashSet<BlockId>) = short.into_iter().unzip();
     let blocks = conversation.messages.iter().flat_map(|message| &message.blocks).map(|id| (*id, conversation.block(*id)));
     let mut shown: HashMap<String, (BlockId, usize)> = HashMap::new();
     let mut found = Vec::new();
     for (id, block) in blocks {
         let BlockKind::ToolResult(pair) = block.kind else { continue };
-        let Some(part) = part_of_file(conversation, pair).filter(|part| asked.contains_key(part)) else { continue };
+        let Some(part) = part_of_file(conversation, pair).filter(|part| parts.contains(part)) else { continue };
         let bytes = block.text().len();
         match shown.get(&part) {
-            Some((earlier, most)) if asked[&part].contains(&id) && *most >= TIMES * bytes => {
-                found.extend(Some(id).filter(|id| !is_changed_between(conversation, pair, *earlier, *id)));
-            }
+            Some((earlier, most)) if short.contains(&id) && *most >= TIMES * bytes => found.push((pair, *earlier, id)),
             _ => _ = shown.insert(part, (id, bytes)),
         }
     }
-    found
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let changes = changes(conversation);
+    let is_unchanged = |(pair, first, second): &(PairId, BlockId, BlockId)| {
+        let name = input(conversation, *pair).and_then(tool_access::named_path).map(file_name);
+        let of_file = |name| changes.get(name).map_or(&[][..], Vec::as_slice);
+        name.map(of_file).is_some_and(|at| at.partition_point(|at| at <= first) >= at.partition_point(|at| at < second))
+    };
+    found.into_iter().filter(is_unchanged).map(|(_, _, stub)| stub).collect()
 }
 
-/// Whether a call between two results changes a file with the name of the file that this call asked for.
-fn is_changed_between(conversation: &Conversation, pair: PairId, first: BlockId, second: BlockId) -> bool {
-    let input = |pair: PairId| conversation.block(conversation.pair(pair).tool_use?).field("input");
-    let name_of = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-    let Some(name) = input(pair).and_then(tool_access::named_path).map(name_of) else { return true };
-    let between = (first.index() + 1..second.index()).map(|index| &conversation.blocks[index]);
-    let mut calls = between.filter_map(|block| match block.kind {
-        BlockKind::ToolUse(pair) => Some(pair),
-        _ => None,
-    });
-    calls.any(|other| {
-        let access = input(other).map(|input| tool_access::access_of(&conversation.pair(other).name, input));
-        access.is_some_and(|access| access.writes.iter().any(|path| name_of(path) == name))
-    })
+/// Returns the calls that change files, by the name of the file, in the order of their blocks.
+fn changes(conversation: &Conversation) -> HashMap<String, Vec<BlockId>> {
+    let mut changes: HashMap<String, Vec<BlockId>> = HashMap::new();
+    for (index, block) in conversation.blocks.iter().enumerate() {
+        let BlockKind::ToolUse(pair) = block.kind else { continue };
+        let access = input(conversation, pair).map(|input| tool_access::access_of(&conversation.pair(pair).name, input));
+        for path in access.into_iter().flat_map(|access| access.writes) {
+            changes.entry(file_name(&path).to_owned()).or_default().push(BlockId(index as u32));
+        }
+    }
+    changes
+}
+
+fn input(conversation: &Conversation, pair: PairId) -> Option<&Value> {
+    conversation.block(conversation.pair(pair).tool_use?).field("input")
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
