@@ -17,7 +17,7 @@
 //! policies in one recorded session, with a `clear` layer behind, with the requests: in 55 of 55 no copy was in the
 //! request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -49,7 +49,11 @@ struct Pointers<'a, 'r> {
     /// Number of copies in the current request, by target.
     copies: FxHashMap<TargetHash, usize>,
     /// Pointers in the current request that do not dangle yet, with author and target.
-    valid: BTreeMap<BlockId, (Author, TargetHash)>,
+    valid: FxHashMap<BlockId, (Author, TargetHash)>,
+    /// The pointers to each target that were in a request and did not dangle.
+    pointing: FxHashMap<TargetHash, Vec<BlockId>>,
+    /// Targets that lost their last copy, or that a new pointer has: only theirs can begin to dangle.
+    suspects: Vec<TargetHash>,
     /// The layer that removed the last copy of a target, and the call before which it did.
     removers: FxHashMap<TargetHash, (usize, usize)>,
 }
@@ -67,7 +71,9 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         emptied: FxHashSet::default(),
         written: FxHashMap::default(),
         copies: FxHashMap::default(),
-        valid: BTreeMap::new(),
+        valid: FxHashMap::default(),
+        pointing: FxHashMap::default(),
+        suspects: Vec::new(),
         removers: FxHashMap::default(),
     };
     let mut detections = Vec::new();
@@ -99,15 +105,23 @@ impl Pointers<'_, '_> {
     }
 
     fn enter(&mut self, block: BlockId) {
-        if let Some((layer, target)) = self.written.get(&block) {
-            self.valid.insert(block, (Some(*layer), *target));
+        if let Some((layer, target)) = self.written.get(&block).copied() {
+            self.point(block, Some(layer), target);
         } else if self.stubs.contains(&block) {
-            self.valid.extend(self.targets(block).map(|[_, path]| (block, (None, path))));
+            if let Some([_, path]) = self.targets(block) {
+                self.point(block, None, path);
+            }
         } else if !self.emptied.contains(&block) {
             for target in self.targets(block).into_iter().flatten() {
                 *self.copies.entry(target).or_default() += 1;
             }
         }
+    }
+
+    fn point(&mut self, block: BlockId, author: Author, target: TargetHash) {
+        self.valid.insert(block, (author, target));
+        self.pointing.entry(target).or_default().push(block);
+        self.suspects.push(target);
     }
 
     fn leave(&mut self, block: BlockId, call: usize, edits: &RequestEdits) {
@@ -121,8 +135,9 @@ impl Pointers<'_, '_> {
         for target in self.targets(block).into_iter().flatten() {
             let copies = self.copies.entry(target).or_default();
             *copies = copies.saturating_sub(1);
-            if let (0, Some(layer)) = (*copies, remover) {
-                self.removers.insert(target, (layer, call));
+            if *copies == 0 {
+                self.suspects.push(target);
+                self.removers.extend(remover.map(|layer| (target, (layer, call))));
             }
         }
     }
@@ -130,11 +145,14 @@ impl Pointers<'_, '_> {
     /// Reports the pointers that begin to dangle at this call.
     fn dangling(&mut self, call: usize) -> Vec<Detection> {
         let has_copy = |target: &TargetHash| self.copies.get(target).is_some_and(|copies| *copies > 0);
+        let without_copy = self.suspects.drain(..).filter(|target| !has_copy(target));
+        let dangling: BTreeSet<BlockId> = without_copy.filter_map(|target| self.pointing.remove(&target)).flatten().collect();
         let mut groups = BTreeMap::<(Author, Option<(usize, usize)>), Vec<BlockId>>::new();
-        for (block, (author, target)) in self.valid.iter().filter(|(_, (_, target))| !has_copy(target)) {
-            groups.entry((*author, self.removers.get(target).copied())).or_default().push(*block);
+        for block in dangling {
+            // One that left the request does not dangle.
+            let Some((author, target)) = self.valid.remove(&block) else { continue };
+            groups.entry((author, self.removers.get(&target).copied())).or_default().push(block);
         }
-        groups.values().flatten().for_each(|block| _ = self.valid.remove(block));
         groups.into_iter().map(|((author, remover), blocks)| self.detection(call, author, remover, &blocks)).collect()
     }
 
