@@ -194,20 +194,25 @@ fn requests_equal_those_of_the_real_programs() {
     println!("{} recorded conversations; {} with images or unknown blocks are left out", taken.len(), left.len());
     let recordings: String = taken.iter().map(|(_, conversation)| recording(conversation)).collect();
     let asked: Vec<_> = ORACLES.iter().filter(|oracle| is_asked(oracle.driver)).collect();
-    let versions: BTreeMap<_, _> =
-        asked.iter().filter_map(|oracle| Some((oracle.driver, Driver::of(oracle.driver)?.version()))).collect();
-    let failures: Vec<String> =
-        asked.into_par_iter().filter_map(|oracle| first_difference(oracle, &taken, &recordings)).collect();
-    for (driver, version) in versions {
-        println!("{driver}: {version}");
+    let names: BTreeSet<_> = asked.iter().map(|oracle| oracle.driver).collect();
+    let drivers: BTreeMap<_, _> = names.into_iter().filter_map(|name| Some((name, Driver::of(name)?))).collect();
+    let first = |oracle: &Oracle| first_difference(oracle, drivers.get(oracle.driver), &taken, &recordings);
+    let failures: Vec<String> = asked.into_par_iter().filter_map(first).collect();
+    for (name, driver) in &drivers {
+        println!("{name}: {}", driver.version());
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 /// Compares one program with its preset over all recordings, and prints how many requests are equal. Returns the first difference.
-fn first_difference(oracle: &Oracle, taken: &[(&String, &Conversation)], recordings: &str) -> Option<String> {
+fn first_difference(
+    oracle: &Oracle,
+    driver: Option<&Driver>,
+    taken: &[(&String, &Conversation)],
+    recordings: &str,
+) -> Option<String> {
     let Oracle { preset, variant, .. } = oracle;
-    let Some(driver) = Driver::of(oracle.driver) else {
+    let Some(driver) = driver else {
         println!("{preset:26} {variant:22} not to be had here: not asked");
         return None;
     };
