@@ -13,6 +13,7 @@ mod usage;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use block::{Block, BlockKind, Origin, text_wire};
 pub use builder::ConversationBuilder;
@@ -227,6 +228,11 @@ impl Conversation {
     /// Panics if the id is of another conversation.
     pub fn pair(&self, id: PairId) -> &ToolPair {
         &self.pairs[id.index()]
+    }
+
+    /// Returns the input of a call; `None` if its tool_use is not recorded.
+    pub fn input_of(&self, pair: PairId) -> Option<&Value> {
+        self.block(self.pair(pair).tool_use?).field("input")
     }
 
     /// Returns whether a message contains text that a person typed. Such a message begins a turn.

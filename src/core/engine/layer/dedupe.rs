@@ -158,7 +158,7 @@ impl Action for Dedupe {
 impl DedupeState {
     /// Forgets, and returns, what was read of the files that the call of a result has written.
     fn outdated_by(&mut self, conversation: &Conversation, result: &Candidate) -> Vec<BlockId> {
-        let Some(input) = input_of(conversation, result.pair).filter(|_| !self.parts.is_empty() && !result.block.is_error())
+        let Some(input) = conversation.input_of(result.pair).filter(|_| !self.parts.is_empty() && !result.block.is_error())
         else {
             return Vec::new();
         };
@@ -235,22 +235,18 @@ impl Dedupe {
 
 /// Returns the path of the file that a tool call asked for.
 pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
-    tool_access::named_path(input_of(context.conversation(), pair)?)
+    tool_access::named_path(context.conversation().input_of(pair)?)
 }
 
 /// Returns the name of the part of a file that a tool call asked for: tool, path, and the numbers of the input, which say the range. `None` for
 /// a call that names no file.
 pub fn file_part_asked_for(conversation: &Conversation, pair: PairId) -> Option<String> {
-    let input = input_of(conversation, pair)?;
+    let input = conversation.input_of(pair)?;
     let mut part = format!("{}\n{}", conversation.pair(pair).name, tool_access::named_path(input)?);
     for (name, value) in input.as_object()?.iter().filter(|(_, value)| says_range(value)) {
         part += &format!("\n{name}: {value}");
     }
     Some(part)
-}
-
-fn input_of(conversation: &Conversation, pair: PairId) -> Option<&Value> {
-    conversation.block(conversation.pair(pair).tool_use?).field("input")
 }
 
 /// Returns whether a value of an input may say a range: a number, a list of numbers, or a text of digits such as `1-90`.

@@ -60,8 +60,7 @@ pub(super) fn need(
 pub(super) fn is_same_call(conversation: &Conversation, one: BlockId, other: BlockId) -> bool {
     let asked = |block: BlockId| {
         let BlockKind::ToolResult(pair) = conversation.block(block).kind else { return None };
-        let pair = conversation.pair(pair);
-        Some((pair.name.as_str(), conversation.block(pair.tool_use?).field("input")?))
+        Some((conversation.pair(pair).name.as_str(), conversation.input_of(pair)?))
     };
     asked(one).is_some_and(|asked_first| asked(other) == Some(asked_first))
 }

@@ -80,9 +80,9 @@ fn reads(replay: &ReplayView, call: usize) -> Vec<(String, BlockId)> {
 }
 
 fn question(replay: &ReplayView, pair: PairId) -> Option<(String, BlockId)> {
+    let input = replay.conversation.input_of(pair)?;
     let pair = replay.conversation.pair(pair);
     let answer = pair.tool_result.filter(|answer| !replay.block(*answer).is_error())?;
-    let input = replay.block(pair.tool_use?).field("input")?;
     let access = tool_access::access_of(&pair.name, input);
     (!access.reads.is_empty() && access.writes.is_empty()).then(|| (format!("{}\n{input}", pair.name), answer))
 }

@@ -19,8 +19,7 @@ pub fn quoted(text: &str) -> String {
 /// texts at the end.
 pub fn tool_call(replay: &ReplayView, result: BlockId) -> String {
     let BlockKind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
-    let pair = replay.conversation.pair(pair);
-    let input = pair.tool_use.and_then(|used| replay.conversation.block(used).field("input"));
+    let (input, pair) = (replay.conversation.input_of(pair), replay.conversation.pair(pair));
     let Some(input) = input else { return pair.name.clone() };
     if let Some(path) = tool_access::named_path(input) {
         let shown = text::tail(path, SHOWN);

@@ -54,7 +54,7 @@ fn says_that_it_is_gone(text: &str) -> bool {
 
 /// Returns the part of a file that a call asked for, if its input has no other text.
 fn part_of_file(conversation: &Conversation, pair: PairId) -> Option<String> {
-    let input = conversation.block(conversation.pair(pair).tool_use?).field("input")?.as_object()?;
+    let input = conversation.input_of(pair)?.as_object()?;
     let others = input.values().filter(|value| !matches!(value, Value::Null | Value::Bool(_)) && !says_range(value));
     if others.count() > 1 {
         return None;
@@ -82,7 +82,7 @@ fn shown_before(conversation: &Conversation, short: Vec<(String, BlockId)>) -> V
     }
     let changes = changes(conversation);
     let is_unchanged = |(pair, first, second): &(PairId, BlockId, BlockId)| {
-        let name = input(conversation, *pair).and_then(tool_access::named_path).map(file_name);
+        let name = conversation.input_of(*pair).and_then(tool_access::named_path).map(file_name);
         let of_file = |name| changes.get(name).map_or(&[][..], Vec::as_slice);
         name.map(of_file).is_some_and(|at| at.partition_point(|at| at <= first) >= at.partition_point(|at| at < second))
     };
@@ -94,16 +94,12 @@ fn changes(conversation: &Conversation) -> HashMap<String, Vec<BlockId>> {
     let mut changes: HashMap<String, Vec<BlockId>> = HashMap::new();
     for (index, block) in conversation.blocks.iter().enumerate() {
         let BlockKind::ToolUse(pair) = block.kind else { continue };
-        let access = input(conversation, pair).map(|input| tool_access::access_of(&conversation.pair(pair).name, input));
+        let access = conversation.input_of(pair).map(|input| tool_access::access_of(&conversation.pair(pair).name, input));
         for path in access.into_iter().flat_map(|access| access.writes) {
             changes.entry(file_name(&path).to_owned()).or_default().push(BlockId(index as u32));
         }
     }
     changes
-}
-
-fn input(conversation: &Conversation, pair: PairId) -> Option<&Value> {
-    conversation.block(conversation.pair(pair).tool_use?).field("input")
 }
 
 fn file_name(path: &str) -> &str {
