@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use recompact::engine::context::Context;
 use recompact::engine::journal::{EventKind, Request};
+use recompact::engine::layer::clear::Clear;
 use recompact::engine::layer::{Layer, LayerSpec, Scope};
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
@@ -14,7 +15,7 @@ use recompact::transcript::conversation::{BlockKind, Role, Thinking};
 use crate::support::trial::{Trial, preset_with, trials};
 use crate::support::{effort, generate};
 
-/// Returns the clearing policies with this minimum to free.
+/// Returns the clearing policies with this minimum to free, in place of what else says when they clear.
 fn clearing_at_least(least: &str) -> Vec<Trial> {
     let least: Size = least.parse().expect("a size");
     let mut trials = trials();
@@ -23,7 +24,8 @@ fn clearing_at_least(least: &str) -> Vec<Trial> {
             LayerSpec::Clear(clear) => Some(clear),
             _ => None,
         });
-        clears.map(|clear| clear.clear_at_least = least.clone()).count() > 0
+        let set = |clear: &mut Clear| (clear.clear_at_least, clear.down_to, clear.stride) = (least.clone(), None, 1);
+        clears.map(set).count() > 0
     });
     trials
 }
