@@ -1,10 +1,15 @@
 //! What replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::alike::{Decisions, PolicyForms};
 use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
+use crate::engine::size::Limits;
 use crate::engine::summarizer::NameIndex;
 use crate::metrics::column::Column;
 use crate::metrics::metric::{self, CostlyInput};
@@ -15,12 +20,15 @@ use crate::transcript::format::Reading;
 
 use super::{Study, oracle_instance_of};
 
+/// What one replay adds, by column.
+type Added = Vec<Option<Accumulator>>;
+
 /// What one conversation adds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialTotals {
     pub conversation: String,
     /// By policy, then by column, in the given order. Empty if the conversation has no call.
-    pub added: Vec<Vec<Option<Accumulator>>>,
+    pub added: Vec<Added>,
 }
 
 impl PartialTotals {
@@ -31,9 +39,15 @@ impl PartialTotals {
 }
 
 impl Study {
-    /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. Calls `done` after
-    /// each replay with its number of calls.
-    pub fn partial_totals(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
+    /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. `forms` are those of the
+    /// study's policies. Calls `done` after each policy with the number of calls.
+    pub fn partial_totals(
+        &self,
+        forms: &PolicyForms,
+        reading: &Reading,
+        columns: &[Column],
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Vec<PartialTotals> {
         let needs_oracle = metric::need(columns, CostlyInput::Oracle);
         let needs_names = metric::need(columns, CostlyInput::Names);
         let totals_of = |conversation: &Conversation| {
@@ -45,7 +59,7 @@ impl Study {
             if baseline.requests.is_empty() {
                 return PartialTotals { conversation: conversation.name.clone(), added: Vec::new() };
             }
-            let added = |policy: &Policy| {
+            let replay = |policy: &Policy| {
                 let (journal, retention, cost) = self.replay_with_cost(&prepared, policy, &mut NoObserver);
                 let oracle_weight =
                     needs_oracle.then(|| bounds(oracle_instance_of(&prepared, Grain::Blocks), &journal, false).weight);
@@ -58,13 +72,43 @@ impl Study {
                     baseline_cost: baseline_cost.as_ref(),
                     oracle_weight,
                 });
-                done(conversation.calls.len() as u64);
-                columns.iter().map(|column| column.contribution(&values)).collect()
+                let added: Added = columns.iter().map(|column| column.contribution(&values)).collect();
+                (Decisions::new(policy, &journal), added)
             };
-            let added = self.policies.par_iter().map(added).collect();
+            let replayed = Replayed::default();
+            let added = |(index, policy): (usize, &Policy)| {
+                let limits = self.setup(&prepared, policy).limits();
+                let added = replayed.added(forms, index, limits).unwrap_or_else(|| {
+                    let (decisions, added) = replay(policy);
+                    replayed.insert(forms, index, decisions, &added);
+                    added
+                });
+                done(conversation.calls.len() as u64);
+                added
+            };
+            let added = self.policies.par_iter().enumerate().map(added).collect();
             PartialTotals { conversation: conversation.name.clone(), added }
         };
         reading.conversations.iter().map(totals_of).collect()
+    }
+}
+
+/// What the replays of one conversation added so far, by the frame of their policies.
+#[derive(Default)]
+struct Replayed(Mutex<HashMap<usize, Vec<(usize, Decisions, Added)>>>);
+
+impl Replayed {
+    /// Returns what a policy adds, if the replay of one that is like it is there.
+    fn added(&self, forms: &PolicyForms, policy: usize, limits: Limits) -> Option<Added> {
+        let replayed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_frame = replayed.get(&forms.frame(policy))?;
+        let alike = |(other, decisions, _): &&(usize, Decisions, Added)| forms.are_alike(*other, decisions, policy, limits);
+        of_frame.iter().find(alike).map(|(.., added)| added.clone())
+    }
+
+    fn insert(&self, forms: &PolicyForms, policy: usize, decisions: Decisions, added: &Added) {
+        let mut replayed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        replayed.entry(forms.frame(policy)).or_default().push((policy, decisions, added.clone()));
     }
 }
 
@@ -74,7 +118,7 @@ mod tests {
 
     #[test]
     fn partial_totals_cover_all_policies_and_columns() {
-        let totals = |added: Vec<Vec<Option<Accumulator>>>| PartialTotals { conversation: "main".to_owned(), added };
+        let totals = |added: Vec<Added>| PartialTotals { conversation: "main".to_owned(), added };
         let row = || vec![None, Some(Accumulator { numerator: 1.0, denominator: 2.0 })];
         assert!(totals(vec![row(), row(), row()]).fits(3, 2) && totals(vec![]).fits(3, 2));
         for other in [totals(vec![row(), row()]), totals(vec![row(), row(), vec![None]]), totals(vec![vec![], vec![], vec![]])] {

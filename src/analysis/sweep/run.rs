@@ -7,6 +7,7 @@ use crate::analysis::corpus::{self, Analysed, Corpus, Monitor, Outcomes, Process
 use crate::analysis::part::PartError;
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, TranscriptResult, TranscriptSize, with_bounds};
+use crate::engine::alike::PolicyForms;
 use crate::engine::policy::{Policy, RECORDED};
 use crate::metrics::column::Column;
 use crate::results::saved::{Coverage, Results, StudyRecord};
@@ -219,8 +220,9 @@ impl Rounds {
         columns: &[Column],
         saved: impl Fn(Source) -> Option<Checkpoint<Vec<PartialTotals>>> + Sync,
     ) -> Result<Replayed<Vec<PartialTotals>>, StageError> {
+        let forms = PolicyForms::new(&self.study.policies);
         let work = |source: Source, reading: &Reading| {
-            let totals = self.study.partial_totals(reading, columns, &|calls| monitor.replayed(calls));
+            let totals = self.study.partial_totals(&forms, reading, columns, &|calls| monitor.replayed(calls));
             Checkpoint::new(source, stage.name, totals)
         };
         self.read_again((corpus, monitor), stage, saved, work)

@@ -132,6 +132,11 @@ impl Layer {
         self.scope == Scope::Server
     }
 
+    /// Returns whether a context of this size is over the threshold, where that is `limit`.
+    pub fn is_over(&self, size: u64, limit: u64) -> bool {
+        size > limit || (!self.strict && size == limit)
+    }
+
     /// Returns whether it is one of the layers that run, in the policy's order, before a request.
     pub fn runs_before_requests(&self) -> bool {
         self.when.can_be_joined() || matches!(self.when, When::Always | When::AfterResponse | When::Any(_) | When::All(_))

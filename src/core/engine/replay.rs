@@ -80,7 +80,8 @@ impl<'a> ReplaySetup<'a> {
         }
     }
 
-    fn limits(&self) -> Limits {
+    /// Returns what the names in formulas stand for.
+    pub fn limits(&self) -> Limits {
         Limits { window: self.window, max_output: self.policy.max_output }
     }
 }

@@ -1,5 +1,6 @@
 //! Replays: cases as text, laws, and slow oracles.
 
+pub mod alike;
 pub mod batches;
 pub mod cases;
 pub mod choices;

@@ -187,7 +187,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let is_armed = !self.disarmed[index];
         let due = due && is_armed;
         self.journal.threshold_checks.push(ThresholdCheck { call: call.index, layer: index, size, limit, due, after: None });
-        Some(is_armed && (size > limit || (!layer.strict && size == limit)))
+        Some(is_armed && layer.is_over(size, limit))
     }
 
     /// Records the context size after the layer in the last of the first `checks` threshold checks. `before`: tokens before the

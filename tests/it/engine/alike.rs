@@ -1,0 +1,74 @@
+//! A replay that stands for another policy is the one that the other policy would have made.
+
+use std::cell::Cell;
+
+use recompact::engine::alike::{Decisions, PolicyForms};
+use recompact::engine::journal::Journal;
+use recompact::engine::layer::{Layer, LayerSpec};
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::engine::size::{Limits, Size};
+use recompact::transcript::conversation::Thinking;
+
+use crate::support::generate;
+use crate::support::trial::{Trial, trials};
+
+/// Returns a policy with one layer changed at a time: another threshold, or the settings that its kind has by default.
+fn variants(policy: &Policy) -> Vec<Policy> {
+    let with = |at: usize, change: &dyn Fn(&mut Layer)| {
+        let mut policy = policy.clone();
+        policy.name = format!("{} {at}", policy.name);
+        change(&mut policy.layers[at]);
+        policy
+    };
+    let mut variants = vec![policy.clone()];
+    for (at, layer) in policy.layers.iter().enumerate() {
+        let by_default = LayerSpec::by_name(layer.spec.name()).expect("its name");
+        variants.push(with(at, &|layer| layer.spec = by_default.clone()));
+        for limit in [0, 90, 200, 500, 1_500, 100_000].into_iter().filter(|_| layer.threshold.is_some()) {
+            variants.push(with(at, &|layer| layer.threshold = Some(Size::from(limit))));
+        }
+    }
+    variants
+}
+
+/// Returns the journal without the limits with which thresholds were compared.
+fn without_limits(mut journal: Journal) -> String {
+    journal.threshold_checks.iter_mut().for_each(|check| check.limit = 0);
+    format!("{journal:?}")
+}
+
+/// Checks, for all pairs of some variants of every trial, that two policies that are said to be alike make the same replay.
+#[test]
+fn a_replay_stands_for_the_policies_that_are_alike() {
+    let families: Vec<(Vec<Policy>, Vec<Trial>)> = trials()
+        .into_iter()
+        .map(|trial| {
+            let policies = variants(&trial.policy);
+            let with = |policy: &Policy| Trial { window: trial.window, ..Trial::new(policy.clone()) };
+            (policies.clone(), policies.iter().map(with).collect())
+        })
+        .collect();
+    let (by_threshold, by_settings) = (Cell::new(0), Cell::new(0));
+    generate::check_in_turn(12, &families, |steps, families| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for (policies, trials) in families {
+            let forms = PolicyForms::new(policies);
+            let journals: Vec<_> = trials.iter().map(|trial| trial.replay(&conversation, &mut NoObserver)).collect();
+            let decisions: Vec<_> = policies.iter().zip(&journals).map(|(policy, made)| Decisions::new(policy, made)).collect();
+            let journals: Vec<_> = journals.into_iter().map(without_limits).collect();
+            for (one, other) in (0..policies.len()).flat_map(|one| (0..policies.len()).map(move |other| (one, other))) {
+                let limits = Limits { window: trials[one].window, max_output: policies[one].max_output };
+                if forms.frame(one) != forms.frame(other) || !forms.are_alike(one, &decisions[one], other, limits) {
+                    continue;
+                }
+                let [left, right] = [one, other].map(|at| &policies[at]);
+                assert!(journals[one] == journals[other], "{} stands for {}", left.to_toml(), right.to_toml());
+                let layers = || left.layers.iter().zip(&right.layers);
+                by_threshold.set(by_threshold.get() + usize::from(layers().any(|(a, b)| a.threshold != b.threshold)));
+                by_settings.set(by_settings.get() + usize::from(layers().any(|(a, b)| a.spec != b.spec)));
+            }
+        }
+    });
+    assert!(by_threshold.get() > 1_000 && by_settings.get() > 1_000, "{} and {}", by_threshold.get(), by_settings.get());
+}
