@@ -80,7 +80,7 @@ impl Study {
                 let limits = self.setup(&prepared, policy).limits();
                 let added = replayed.added(forms, index, limits).unwrap_or_else(|| {
                     let (decisions, added) = replay(policy);
-                    replayed.insert(forms, index, decisions, &added);
+                    replayed.insert(forms, Replay { policy: index, decisions, added: added.clone() });
                     added
                 });
                 done(conversation.calls.len() as u64);
@@ -93,22 +93,29 @@ impl Study {
     }
 }
 
-/// What the replays of one conversation added so far, by the frame of their policies.
+/// The replays of one conversation so far, by the frame of their policies.
 #[derive(Default)]
-struct Replayed(Mutex<HashMap<usize, Vec<(usize, Decisions, Added)>>>);
+struct Replayed(Mutex<HashMap<usize, Vec<Replay>>>);
+
+/// A replay that may stand for others.
+struct Replay {
+    policy: usize,
+    decisions: Decisions,
+    added: Added,
+}
 
 impl Replayed {
     /// Returns what a policy adds, if the replay of one that is like it is there.
     fn added(&self, forms: &PolicyForms, policy: usize, limits: Limits) -> Option<Added> {
         let replayed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_frame = replayed.get(&forms.frame(policy))?;
-        let alike = |(other, decisions, _): &&(usize, Decisions, Added)| forms.are_alike(*other, decisions, policy, limits);
-        of_frame.iter().find(alike).map(|(.., added)| added.clone())
+        let alike = |replay: &&Replay| forms.are_alike(replay.policy, &replay.decisions, policy, limits);
+        of_frame.iter().find(alike).map(|replay| replay.added.clone())
     }
 
-    fn insert(&self, forms: &PolicyForms, policy: usize, decisions: Decisions, added: &Added) {
+    fn insert(&self, forms: &PolicyForms, replay: Replay) {
         let mut replayed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        replayed.entry(forms.frame(policy)).or_default().push((policy, decisions, added.clone()));
+        replayed.entry(forms.frame(replay.policy)).or_default().push(replay);
     }
 }
 
