@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod folders;
 mod hostile;
+mod instructions;
 mod messages;
 mod openai_chat;
 mod steps;

@@ -30,6 +30,7 @@ pub const SHAPES: &[Shape] = &[
     },
     Shape { name: "blank lines", size: 20_000, files: |n| of_tool("\n".repeat(n)) },
     Shape { name: "spaces", size: 20_000, files: |n| of_tool(" ".repeat(n)) },
+    Shape { name: "one letter", size: 20_000, files: |n| of_tool("a".repeat(n)) },
     Shape { name: "letters beyond ASCII", size: 5_000, files: |n| of_tool("schön größe ".repeat(n)) },
     Shape { name: "combining marks", size: 5_000, files: |n| of_tool("e\u{301}\u{302}".repeat(n)) },
     Shape { name: "one letter with many marks", size: 5_000, files: |n| of_tool("\u{301}".repeat(n)) },
