@@ -216,7 +216,7 @@ impl Inspection {
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
             recorded_compactions: RecordedCompaction::all(conversation, tokens),
             compaction_losses: losses(conversation, tokens),
-            meters: meters::checks(conversation),
+            meters: meters::checks(conversation, &sizes),
             notes: notes.iter().map(note).collect(),
         }
     }

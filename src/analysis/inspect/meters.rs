@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::calibration::{Delta, Fit, Spread, deltas, metered, own};
 use crate::tokens::meter::{Meter, RECORDED, Rounding, SizeUnit};
 use crate::transcript::conversation::Conversation;
@@ -52,16 +53,17 @@ impl MeterCheck {
     }
 }
 
-/// Checks every meter. The last one is fitted to recorded usage; each half of the session uses the rates of the other half.
-pub(super) fn checks(conversation: &Conversation) -> Vec<MeterCheck> {
+/// Checks every meter. The last one is fitted to recorded usage; each half of the session uses the rates of the other half. `sizes` are
+/// those of the report.
+pub(super) fn checks(conversation: &Conversation, sizes: &BlockSizes) -> Vec<MeterCheck> {
     let deltas = deltas(conversation);
-    let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter)).collect();
+    let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter, sizes)).collect();
     let own = own(conversation, &deltas);
     let fitted = Fit::from_deltas(&own).map(|fit| fit.held_out.into_iter().zip(own.iter().map(|delta| delta.tokens)).collect());
     checks.extend(fitted.and_then(|pairs| MeterCheck::new(RECORDED.name.to_owned(), pairs)));
     checks
 }
 
-fn check(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> Option<MeterCheck> {
-    MeterCheck::new(meter.to_string(), metered(conversation, deltas, meter))
+fn check(conversation: &Conversation, deltas: &[Delta], meter: &Meter, sizes: &BlockSizes) -> Option<MeterCheck> {
+    MeterCheck::new(meter.to_string(), metered(conversation, deltas, meter, Some(sizes)))
 }

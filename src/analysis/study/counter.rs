@@ -59,10 +59,9 @@ impl TokenCounter {
 impl ResolvedCounter {
     /// Returns the sizes of a conversation's blocks in the unit of the meter and in other units.
     pub fn sizes(&self, conversation: &Conversation, others: impl IntoIterator<Item = SizeUnit>) -> BlockSizes {
-        let sizes = BlockSizes::new(conversation, others.into_iter().chain([self.meter.unit]));
         match &self.calibration {
-            Some(calibration) => sizes.with(self.meter.unit, &calibration.sizes),
-            None => sizes,
+            Some(calibration) => BlockSizes::new(conversation, others).with(self.meter.unit, &calibration.sizes),
+            None => BlockSizes::new(conversation, others.into_iter().chain([self.meter.unit])),
         }
     }
 

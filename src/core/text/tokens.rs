@@ -22,9 +22,10 @@ use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
-use self::expression::{SPLIT_TOKENS, for_each_pre_token};
+use self::expression::{SPLIT_TOKENS, for_each_pre_token, is_one_word};
 use self::merge::{SeenTokens, count_merged};
 use self::pieces::for_each_line;
 use self::ranks::Ranks;
@@ -144,6 +145,8 @@ struct PieceCounter {
     /// The tables' expression. Threads that share one wait for each other.
     expression: Option<Regex>,
     seen: SeenTokens,
+    /// Counts of the parts of pieces that were halved, by hash: those of a run of one character are equal.
+    halves: FxHashMap<u128, u64>,
 }
 
 impl PieceCounter {
@@ -152,7 +155,17 @@ impl PieceCounter {
             return self.count(piece, tables);
         }
         let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
-        self.count_or_halve(left, tables) + self.count_or_halve(right, tables)
+        self.count_half(left, tables) + self.count_half(right, tables)
+    }
+
+    fn count_half(&mut self, half: &str, tables: &Tables) -> u64 {
+        let hash = xxh3_128(half.as_bytes());
+        if let Some(count) = self.halves.get(&hash) {
+            return *count;
+        }
+        let count = self.count_or_halve(half, tables);
+        self.halves.insert(hash, count);
+        count
     }
 
     fn count(&mut self, piece: &str, Tables { ranks, expression }: &Tables) -> u64 {
@@ -160,7 +173,10 @@ impl PieceCounter {
         if is_token(piece) && !SPLIT_TOKENS.contains(&piece) {
             return 1;
         }
-        let Self { expression: own, seen } = self;
+        let Self { expression: own, seen, .. } = self;
+        if is_one_word(piece) {
+            return count_merged(piece.as_bytes(), ranks, seen);
+        }
         let mut tokens = 0;
         for_each_pre_token(own.get_or_insert_with(|| Regex::clone(expression)), piece, |pre_token| {
             tokens += if is_token(pre_token) { 1 } else { count_merged(pre_token.as_bytes(), ranks, seen) };

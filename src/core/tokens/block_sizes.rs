@@ -28,14 +28,17 @@ impl BlockSizes {
         Self { measures, sizes }
     }
 
-    /// Replaces the sizes in one unit; `sizes` has one size per block.
-    pub fn with(mut self, measure: SizeUnit, sizes: &[u64]) -> Self {
-        if let Some(slot) = self.slot(measure) {
-            for (row, size) in self.sizes.chunks_exact_mut(self.measures.len()).zip(sizes) {
-                row[slot] = *size;
-            }
-        }
-        self
+    /// Adds the sizes in one unit, or replaces them; `sizes` has one size per block.
+    pub fn with(self, unit: SizeUnit, sizes: &[u64]) -> Self {
+        let width = self.measures.len();
+        let (slot, replaced) = self.measures.binary_search(&unit).map_or_else(|slot| (slot, 0), |slot| (slot, 1));
+        let row = |(block, size): (usize, &u64)| {
+            let (before, after) = self.sizes[block * width..][..width].split_at(slot);
+            [before, &[*size], &after[replaced..]].concat()
+        };
+        let sizes = sizes.iter().enumerate().flat_map(row).collect();
+        let measures = [&self.measures[..slot], &[unit], &self.measures[slot + replaced..]].concat();
+        Self { measures, sizes }
     }
 
     /// Returns the units in which the blocks were measured.

@@ -82,7 +82,7 @@ fn against_report(replay: &ReplayView, meter: Meter, layer: usize) -> Option<Det
 }
 
 fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Detection> {
-    let pairs = metered(replay.conversation, deltas, &meter);
+    let pairs = metered(replay.conversation, deltas, &meter, None);
     let spread = Spread::from_pairs(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR)?;
     let mut ratios: Vec<f64> = pairs.iter().map(|(estimate, recorded)| estimate / *recorded as f64).collect();
     let [least, p95] = [0.0, 0.95].map(|share| quantile(&mut ratios, share));

@@ -39,6 +39,18 @@ pub(super) fn compile(expression: &str) -> Regex {
     Regex::new(expression).expect("both expressions are right")
 }
 
+/// Returns whether a piece is one match of both expressions: letters of ASCII, capitals before small ones, behind at most one sign or space.
+pub(super) fn is_one_word(piece: &str) -> bool {
+    let letters = match piece.as_bytes() {
+        // An apostrophe may begin a match of its own (`'s`).
+        [b'\'' | b'\r' | b'\n' | b'0'..=b'9', ..] => return false,
+        [first, letters @ ..] if first.is_ascii() && !first.is_ascii_alphabetic() => letters,
+        letters => letters,
+    };
+    let capitals = letters.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    !letters.is_empty() && letters[capitals..].iter().all(u8::is_ascii_lowercase)
+}
+
 /// Calls `each` with the pre-tokens of a text, in order. Concatenated, they are the text.
 pub(super) fn for_each_pre_token<'t>(expression: &Regex, text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut rest = text;

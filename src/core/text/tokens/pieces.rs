@@ -21,14 +21,28 @@ enum CharClass {
     Other,
 }
 
+/// The class of each byte that is a character, and of no other.
+const ASCII_CLASSES: [Option<CharClass>; 256] = {
+    let mut classes = [None; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = Some(match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => CharClass::Letters,
+            b'0'..=b'9' => CharClass::Digits,
+            b'\t'..=b'\r' | b' ' => CharClass::Space,
+            _ => CharClass::Signs,
+        });
+        byte += 1;
+    }
+    classes
+};
+
 impl CharClass {
     fn from_char(c: char) -> Self {
-        match c {
-            'a'..='z' | 'A'..='Z' => CharClass::Letters,
-            '0'..='9' => CharClass::Digits,
-            c if c.is_whitespace() => CharClass::Space,
-            c if c.is_ascii() => CharClass::Signs,
-            _ => CharClass::Other,
+        match u8::try_from(c).ok().and_then(|byte| ASCII_CLASSES[usize::from(byte)]) {
+            Some(class) => class,
+            None if c.is_whitespace() => CharClass::Space,
+            None => CharClass::Other,
         }
     }
 }
@@ -45,12 +59,12 @@ impl<'t> CharRun<'t> {
     fn at(text: &'t str, start: usize) -> Option<Self> {
         let rest = text.get(start..)?;
         let class = CharClass::from_char(rest.chars().next()?);
-        let len = match class {
-            // Most runs are words, and scanning bytes is faster than scanning characters.
-            CharClass::Letters => rest.bytes().position(|b| !b.is_ascii_alphabetic()),
-            class => rest.find(|c| CharClass::from_char(c) != class),
+        // Most runs end before a byte that is a character, and scanning bytes is faster than scanning characters.
+        let ascii = rest.bytes().position(|byte| ASCII_CLASSES[usize::from(byte)] != Some(class)).unwrap_or(rest.len());
+        let len = match rest.as_bytes().get(ascii) {
+            Some(128..) => ascii + rest[ascii..].find(|c| CharClass::from_char(c) != class).unwrap_or(rest.len() - ascii),
+            _ => ascii,
         };
-        let len = len.unwrap_or(rest.len());
         Some(Self { class, text: &rest[..len], start })
     }
 

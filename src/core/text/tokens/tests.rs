@@ -133,6 +133,24 @@ fn short_texts_are_split_as_by_tiktoken() {
 }
 
 #[test]
+fn one_word_is_one_pre_token() {
+    let parts = ["a", "z", "A", "Z", "'", "1", " ", "\n", "\r", "_", "/", "é", "\u{7f}", ""];
+    let mut words = 0;
+    for code in 0..parts.len().pow(4) {
+        let text: String = (0..4).map(|digit| parts[code / parts.len().pow(digit) % parts.len()]).collect();
+        for Case { vocabulary, tables, .. } in CASES.iter().filter(|_| is_one_word(&text)) {
+            let mut pre_tokens = 0;
+            for_each_pre_token(&tables.expression, &text, |_| pre_tokens += 1);
+            assert_eq!(pre_tokens, 1, "{vocabulary:?} of {text:?}");
+            words += 1;
+        }
+    }
+    assert!(words > 1_000, "{words}");
+    let is_word = ["Foo", "_foo", " FOO", "fooBar", "'s", "1a", "_", ""].map(is_one_word);
+    assert_eq!(is_word, [true, true, true, false, false, false, false, false]);
+}
+
+#[test]
 fn long_pre_tokens_are_merged_as_by_tiktoken() {
     // Lehmer's generator: letters in an order that no token has.
     let mut state = 1u64;
