@@ -1,7 +1,7 @@
 //! Policies that act alike on a conversation: they differ only in what the replay of one of them never used.
 //!
 //! Two things of a layer can differ and change nothing: its `threshold`, if the context is on the same side of both at every
-//! comparison, and its own settings, if it never acted. So one replay stands for many configurations of a sweep: on a session that
+//! comparison, and its own settings, if it never acted. So one replay is enough for many configurations of a sweep: on a session that
 //! stays below all thresholds, for all of them. What is not the same are the limits in [`Journal::threshold_checks`].
 
 use std::collections::{BTreeMap, HashMap};
@@ -171,7 +171,7 @@ mod tests {
         Journal { threshold_checks: sizes.iter().map(check).collect(), times_due: vec![sizes.len(), 0], ..Journal::default() }
     }
 
-    /// Returns, for each of the others, whether the replay of the first policy, with these sizes, stands for it.
+    /// Returns, for each of the others, whether the replay of the first policy, with these sizes, is also its own.
     fn alike<const N: usize>(sizes: &[u64], first: Policy, others: [Policy; N]) -> [bool; N] {
         let policies: Vec<_> = [first].into_iter().chain(others).collect();
         let (forms, decisions) = (PolicyForms::new(&policies), Decisions::new(&policies[0], &compared(sizes)));

@@ -1,4 +1,4 @@
-//! A replay that stands for another policy is the one that the other policy would have made.
+//! A replay that is taken for another policy is the one that the other policy would have made.
 
 use std::cell::Cell;
 
@@ -40,7 +40,7 @@ fn without_limits(mut journal: Journal) -> String {
 
 /// Checks, for all pairs of some variants of every trial, that two policies that are said to be alike make the same replay.
 #[test]
-fn a_replay_stands_for_the_policies_that_are_alike() {
+fn policies_that_are_alike_have_one_replay() {
     let families: Vec<(Vec<Policy>, Vec<Trial>)> = trials()
         .into_iter()
         .map(|trial| {
@@ -63,7 +63,7 @@ fn a_replay_stands_for_the_policies_that_are_alike() {
                     continue;
                 }
                 let [left, right] = [one, other].map(|at| &policies[at]);
-                assert!(journals[one] == journals[other], "{} stands for {}", left.to_toml(), right.to_toml());
+                assert!(journals[one] == journals[other], "{} is taken for {}", left.to_toml(), right.to_toml());
                 let layers = || left.layers.iter().zip(&right.layers);
                 by_threshold.set(by_threshold.get() + usize::from(layers().any(|(a, b)| a.threshold != b.threshold)));
                 by_settings.set(by_settings.get() + usize::from(layers().any(|(a, b)| a.spec != b.spec)));
