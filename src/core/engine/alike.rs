@@ -41,6 +41,7 @@ struct LayerDecisions {
 }
 
 impl<'a> PolicyForms<'a> {
+    /// Compares policies; from here on each is its index.
     pub fn new(policies: &'a [Policy]) -> Self {
         let mut numbers = HashMap::new();
         let mut number = |text: String| {

@@ -32,11 +32,11 @@ impl BlockSizes {
     pub fn with(self, unit: SizeUnit, sizes: &[u64]) -> Self {
         let width = self.measures.len();
         let (slot, replaced) = self.measures.binary_search(&unit).map_or_else(|slot| (slot, 0), |slot| (slot, 1));
-        let row = |(block, size): (usize, &u64)| {
+        let row = |(block, size): (usize, u64)| {
             let (before, after) = self.sizes[block * width..][..width].split_at(slot);
-            [before, &[*size], &after[replaced..]].concat()
+            before.iter().copied().chain([size]).chain(after[replaced..].iter().copied())
         };
-        let sizes = sizes.iter().enumerate().flat_map(row).collect();
+        let sizes = sizes.iter().copied().enumerate().flat_map(row).collect();
         let measures = [&self.measures[..slot], &[unit], &self.measures[slot + replaced..]].concat();
         Self { measures, sizes }
     }
