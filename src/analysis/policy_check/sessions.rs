@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::analysis::study::{LayerWork, Study};
 use crate::engine::journal::{EventKind, Journal};
-use crate::engine::layer::Layer;
 use crate::engine::policy::Policy;
 use crate::engine::size::Limits;
 use crate::findings::timeline::trigger::trigger;
@@ -149,11 +148,11 @@ impl LayerUse {
             }
         }
         let tokens = trigger(policy, journal, layer);
-        let Layer { strict, spec, .. } = &policy.layers[layer];
-        let target = spec.traits().down_to.map(|target| target.resolve(limits));
+        let checked = &policy.layers[layer];
+        let target = checked.spec.traits().down_to.map(|target| target.resolve(limits));
         for check in journal.threshold_checks.iter().filter(|check| check.layer == layer && check.due) {
             let tokens = tokens.unwrap_or(check.limit);
-            seen.over += usize::from(check.size > check.limit || (!strict && check.size == check.limit));
+            seen.over += usize::from(checked.is_over(check.size, check.limit));
             seen.nearest(ThresholdUse { size: check.size, limit: check.limit, tokens, window: limits.window });
             if let (Some(target), Some(after)) = (target, check.after) {
                 seen.landings.push(Landing { before: check.size, after, target });

@@ -1,6 +1,5 @@
 //! What replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -75,12 +74,12 @@ impl Study {
                 let added: Added = columns.iter().map(|column| column.contribution(&values)).collect();
                 (Decisions::new(policy, &journal), added)
             };
-            let replayed = Replayed::default();
+            let done_replays = DoneReplays::default();
             let added = |(index, policy): (usize, &Policy)| {
                 let limits = self.setup(&prepared, policy).limits();
-                let added = replayed.added(forms, index, limits).unwrap_or_else(|| {
+                let added = done_replays.added(forms, index, limits).unwrap_or_else(|| {
                     let (decisions, added) = replay(policy);
-                    replayed.insert(forms, Replay { policy: index, decisions, added: added.clone() });
+                    done_replays.insert(DoneReplay { policy: index, decisions, added: added.clone() });
                     added
                 });
                 done(conversation.calls.len() as u64);
@@ -93,29 +92,27 @@ impl Study {
     }
 }
 
-/// The replays of one conversation so far, by the frame of their policies.
+/// The replays of one conversation so far.
 #[derive(Default)]
-struct Replayed(Mutex<HashMap<usize, Vec<Replay>>>);
+struct DoneReplays(Mutex<Vec<DoneReplay>>);
 
-/// A replay that may stand for others.
-struct Replay {
+/// A replay whose result other policies may share.
+struct DoneReplay {
     policy: usize,
     decisions: Decisions,
     added: Added,
 }
 
-impl Replayed {
+impl DoneReplays {
     /// Returns what a policy adds, if the replay of one that is like it is there.
     fn added(&self, forms: &PolicyForms, policy: usize, limits: Limits) -> Option<Added> {
-        let replayed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_frame = replayed.get(&forms.frame(policy))?;
-        let alike = |replay: &&Replay| forms.are_alike(replay.policy, &replay.decisions, policy, limits);
-        of_frame.iter().find(alike).map(|replay| replay.added.clone())
+        let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let alike = |replay: &&DoneReplay| forms.are_alike(replay.policy, &replay.decisions, policy, limits);
+        done.iter().find(alike).map(|replay| replay.added.clone())
     }
 
-    fn insert(&self, forms: &PolicyForms, replay: Replay) {
-        let mut replayed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        replayed.entry(forms.frame(replay.policy)).or_default().push(replay);
+    fn insert(&self, replay: DoneReplay) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(replay);
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use crate::engine::journal::Journal;
-use crate::engine::layer::{Layer, LayerSpec, When};
+use crate::engine::layer::{Layer, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::{Limits, Size};
 
@@ -56,17 +56,14 @@ impl<'a> PolicyForms<'a> {
         Self { policies, forms }
     }
 
-    /// Returns the number of what a policy must share with another one to be like it.
-    pub fn frame(&self, policy: usize) -> usize {
-        self.forms[policy].frame
-    }
-
-    /// Returns whether the replay of `other`, a policy of the same frame, would be that of `replayed`, whose decisions these are, on the
-    /// same conversation and with the same limits.
+    /// Returns whether the replay of `other` would be that of `replayed`, whose decisions these are, on the same conversation; `limits` are
+    /// those of `other`.
     pub fn are_alike(&self, replayed: usize, decisions: &Decisions, other: usize, limits: Limits) -> bool {
-        let own = self.forms[replayed].own.iter().zip(&self.forms[other].own);
-        let layers = self.policies[other].layers.iter().zip(&decisions.0);
-        own.zip(layers).all(|((own, others), (layer, used))| (own == others || !used.acted) && used.would_hold(layer, limits))
+        let [one, another] = [replayed, other].map(|policy| &self.forms[policy]);
+        let own = one.own.iter().zip(&another.own);
+        let mut layers = own.zip(self.policies[other].layers.iter().zip(&decisions.0));
+        one.frame == another.frame
+            && layers.all(|((own, others), (layer, used))| (own == others || !used.acted) && used.would_hold(layer, limits))
     }
 }
 
@@ -106,7 +103,7 @@ impl LayerDecisions {
 fn frame(policy: &Policy) -> Policy {
     let layers = policy.layers.iter().map(|layer| Layer {
         threshold: layer.threshold.as_ref().map(|_| Size::from(0)),
-        spec: if may_differ(layer) { LayerSpec::by_name(layer.spec.name()).expect("its name") } else { layer.spec.clone() },
+        spec: if may_differ(layer) { layer.spec.with_defaults() } else { layer.spec.clone() },
         ..layer.clone()
     });
     Policy {
@@ -176,7 +173,7 @@ mod tests {
     fn alike<const N: usize>(sizes: &[u64], first: Policy, others: [Policy; N]) -> [bool; N] {
         let policies: Vec<_> = [first].into_iter().chain(others).collect();
         let (forms, decisions) = (PolicyForms::new(&policies), Decisions::new(&policies[0], &compared(sizes)));
-        std::array::from_fn(|at| forms.frame(0) == forms.frame(at + 1) && forms.are_alike(0, &decisions, at + 1, LIMITS))
+        std::array::from_fn(|at| forms.are_alike(0, &decisions, at + 1, LIMITS))
     }
 
     #[test]

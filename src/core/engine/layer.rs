@@ -255,11 +255,15 @@ impl LayerSpec {
         LAYERS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
     }
 
+    /// Returns a layer of the same kind with its default settings.
+    pub fn with_defaults(&self) -> LayerSpec {
+        Self::by_name(self.name()).expect("every kind has its name")
+    }
+
     /// Returns the names of its own settings, without those that every layer has; of a part, such as `input.chars`.
     pub fn settings(&self) -> Vec<String> {
         // The keys of a table such as `tool_limits`, which is empty if nothing is given, are no settings.
-        let plain = Self::by_name(self.name()).expect("every kind has its name");
-        let json = serde_json::to_value(plain).expect("a test writes the settings of every kind");
+        let json = serde_json::to_value(self.with_defaults()).expect("a test writes the settings of every kind");
         let mut settings = Vec::new();
         add_names("", &json, &mut settings);
         settings.retain(|name| name != "do");

@@ -80,7 +80,7 @@ impl<'a> ReplaySetup<'a> {
         }
     }
 
-    /// Returns what the names in formulas stand for.
+    /// Returns the values of `window` and `max_output` in formulas.
     pub fn limits(&self) -> Limits {
         Limits { window: self.window, max_output: self.policy.max_output }
     }

@@ -28,16 +28,16 @@ impl BlockSizes {
         Self { measures, sizes }
     }
 
-    /// Adds the sizes in one unit, or replaces them; `sizes` has one size per block.
+    /// Adds the sizes in one more unit; `sizes` has one size per block.
     pub fn with(self, unit: SizeUnit, sizes: &[u64]) -> Self {
         let width = self.measures.len();
-        let (slot, replaced) = self.measures.binary_search(&unit).map_or_else(|slot| (slot, 0), |slot| (slot, 1));
+        let slot = self.measures.partition_point(|known| *known < unit);
         let row = |(block, size): (usize, u64)| {
             let (before, after) = self.sizes[block * width..][..width].split_at(slot);
-            before.iter().copied().chain([size]).chain(after[replaced..].iter().copied())
+            before.iter().copied().chain([size]).chain(after.iter().copied())
         };
         let sizes = sizes.iter().copied().enumerate().flat_map(row).collect();
-        let measures = [&self.measures[..slot], &[unit], &self.measures[slot + replaced..]].concat();
+        let measures = [&self.measures[..slot], &[unit], &self.measures[slot..]].concat();
         Self { measures, sizes }
     }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use recompact::engine::alike::{Decisions, PolicyForms};
 use recompact::engine::journal::Journal;
-use recompact::engine::layer::{Layer, LayerSpec};
+use recompact::engine::layer::Layer;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
 use recompact::engine::size::{Limits, Size};
@@ -23,7 +23,7 @@ fn variants(policy: &Policy) -> Vec<Policy> {
     };
     let mut variants = vec![policy.clone()];
     for (at, layer) in policy.layers.iter().enumerate() {
-        let by_default = LayerSpec::by_name(layer.spec.name()).expect("its name");
+        let by_default = layer.spec.with_defaults();
         variants.push(with(at, &|layer| layer.spec = by_default.clone()));
         for limit in [0, 90, 200, 500, 1_500, 100_000].into_iter().filter(|_| layer.threshold.is_some()) {
             variants.push(with(at, &|layer| layer.threshold = Some(Size::from(limit))));
@@ -58,8 +58,8 @@ fn policies_that_are_alike_have_one_replay() {
             let decisions: Vec<_> = policies.iter().zip(&journals).map(|(policy, made)| Decisions::new(policy, made)).collect();
             let journals: Vec<_> = journals.into_iter().map(without_limits).collect();
             for (one, other) in (0..policies.len()).flat_map(|one| (0..policies.len()).map(move |other| (one, other))) {
-                let limits = Limits { window: trials[one].window, max_output: policies[one].max_output };
-                if forms.frame(one) != forms.frame(other) || !forms.are_alike(one, &decisions[one], other, limits) {
+                let limits = Limits { window: trials[other].window, max_output: policies[other].max_output };
+                if !forms.are_alike(one, &decisions[one], other, limits) {
                     continue;
                 }
                 let [left, right] = [one, other].map(|at| &policies[at]);

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::shapes;
-use crate::support::program::{self, fixtures};
+use super::steps::program;
+use crate::support::program::fixtures;
 
 /// How far a count may be from the written one, as a share. Tables with random seeds make a difference of 0.1 %.
 const TOLERANCE: f64 = 0.03;
@@ -54,10 +55,7 @@ fn instructions(arguments: &str, inputs: &TempDir) -> u64 {
         word => word.to_owned(),
     };
     let mut command = Command::new("valgrind");
-    command
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program::path())
-        .args(arguments.split(' ').map(place));
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program()).args(arguments.split(' ').map(place));
     if arguments.contains(' ') {
         command.args(["--jobs", "1", "--quiet"]);
     }

@@ -220,7 +220,8 @@ fn growth([first, second, third]: [f64; 3]) -> [f64; 2] {
     [(second - first).max(0.0), third - second]
 }
 
-fn program() -> PathBuf {
+/// The released program.
+pub(super) fn program() -> PathBuf {
     assert!(
         std::env::var_os("RECOMPACT_PROGRAM").is_some(),
         "RECOMPACT_PROGRAM is the path of the program, built with --release"

@@ -28,9 +28,8 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 
 /// Reports the waits of one layer.
 fn waits(replay: &ReplayView, layer: usize) -> Vec<Detection> {
-    let strict = replay.policy.layers[layer].strict;
     let checks: Vec<&ThresholdCheck> = replay.journal.threshold_checks.iter().filter(|check| check.layer == layer).collect();
-    let is_waiting = |check: &ThresholdCheck| !check.due && (check.size > check.limit || (!strict && check.size == check.limit));
+    let is_waiting = |check: &ThresholdCheck| !check.due && replay.policy.layers[layer].is_over(check.size, check.limit);
     let runs = checks.chunk_by(|check, next| is_waiting(check) == is_waiting(next));
     runs.filter(|run| is_waiting(run[0])).filter_map(|wait| detection(replay, layer, wait)).collect()
 }
