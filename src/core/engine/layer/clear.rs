@@ -31,6 +31,7 @@
 //! placeholder = "[Previous: used {tool}]"
 //! ```
 
+mod calls;
 mod edits;
 mod save;
 
@@ -39,6 +40,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::calls::CallsBefore;
 use super::result_filter::{Candidate, result_at, results_from};
 use super::target::{Target, before_and_after, freed_by};
 use super::{Action, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, Stability, WrongSetting};
@@ -148,8 +150,8 @@ impl Action for Clear {
         } else {
             self.take_old(input, state, 0)
         };
-        let (edits, files) = (self.edits(input.context, &candidates), self.files(input.context, &candidates));
-        Proposal { edits, files, ..Proposal::default() }
+        let edits = self.edits(input.context, &candidates, &mut CallsBefore::new(input.context));
+        Proposal { edits, files: self.files(input.context, &candidates), ..Proposal::default() }
     }
 
     fn settle(&self, context: &Context, state: &mut ClearState) {
@@ -226,11 +228,12 @@ impl Clear {
     fn take_down_to<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState, target: u64) -> Vec<Candidate<'a>> {
         self.await_old(input, state);
         let (mut taken, mut target) = (Vec::new(), Target::new(input, target));
+        let mut calls = CallsBefore::new(input.context);
         while !target.is_reached(input)
             && let Some(position) = state.waiting.pop_front()
         {
             let Some(candidate) = self.waiting(input, position) else { continue };
-            target.count(input, &self.edits(input.context, std::slice::from_ref(&candidate)));
+            target.count(input, &self.edits(input.context, std::slice::from_ref(&candidate), &mut calls));
             taken.push(candidate);
         }
         taken
@@ -243,6 +246,7 @@ impl Clear {
 
     /// Returns the size that clearing these results frees, in the counter's unit.
     fn freed_size(&self, input: &LayerInput, candidates: &[Candidate]) -> i64 {
-        freed_by(input.context, &self.edits(input.context, candidates), input.counter.unit)
+        let edits = self.edits(input.context, candidates, &mut CallsBefore::new(input.context));
+        freed_by(input.context, &edits, input.counter.unit)
     }
 }

@@ -82,8 +82,8 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let inherited = inherited::count(&records);
     let rewinds = Rewinds::new(&records);
     let all = options.branches == Branches::All;
-    let mut ends = vec![records.len()];
-    ends.extend(rewinds.left_branches(&records, inherited).filter(|_| all));
+    let mut ends = vec![None];
+    ends.extend(rewinds.left_branches(&records, inherited).filter(|_| all).map(Some));
     notes.extend(inherited::note(&records, inherited));
     notes.extend(rewinds.notes(&records, inherited, all));
     let mut left = if all { Vec::new() } else { rewinds.billed(&records, inherited) };
@@ -91,7 +91,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     let mut conversations = Vec::new();
     // The branch that ends last is read last, so that its records need no copy.
     for (n, end) in ends.iter().enumerate().rev() {
-        let branch: Vec<usize> = (0..records.len()).filter(|record| rewinds.is_on_branch(*record, *end)).collect();
+        let branch = rewinds.branch(*end);
         let lineages = lineages(&branch, &records, inherited);
         let take = |record: &usize| if n > 0 { records[*record].clone() } else { records[*record].take() };
         let branch: Vec<Record> = branch.iter().filter_map(take).collect();

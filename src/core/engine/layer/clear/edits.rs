@@ -5,17 +5,18 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::Clear;
+use super::calls::CallsBefore;
 use crate::engine::context::{Context, Edit};
 use crate::engine::layer::result_filter::Candidate;
 use crate::engine::layer::saved_result::SavedResult;
 use crate::engine::layer::{BlockPosition, NewFile};
 use crate::tokens::meter::python_text;
-use crate::transcript::conversation::{Block, BlockKind, Role};
+use crate::transcript::conversation::Block;
 use crate::util::template::{fill, has_placeholder};
 
 impl Clear {
     /// Returns the edits that clear these results; none for results that are already cleared.
-    pub(super) fn edits(&self, context: &Context, candidates: &[Candidate]) -> Vec<Edit> {
+    pub(super) fn edits(&self, context: &Context, candidates: &[Candidate], calls: &mut CallsBefore) -> Vec<Edit> {
         let mut cleared_calls = BTreeSet::new();
         let mut edits = Vec::new();
         for candidate in candidates {
@@ -24,7 +25,7 @@ impl Clear {
                 continue;
             }
             // Two results may belong to one call.
-            let call = if self.clear_inputs { find_call_with_input(context, candidate) } else { None };
+            let call = if self.clear_inputs { calls.call_of(candidate) } else { None };
             edits.extend(call.filter(|call| cleared_calls.insert(*call)).map(clear_input));
             edits.extend(content.map(|content| candidate.position.with_content(content)));
         }
@@ -112,18 +113,6 @@ impl Clear {
         let lines = if states_lines { python_text::line_count(&content).to_string() } else { String::new() };
         fill(&self.placeholder, &[("tool", tool), ("lines", &lines)])
     }
-}
-
-/// Returns the position of the call that a result answers, if the call is in the turn before and its input is not empty yet.
-fn find_call_with_input(context: &Context, candidate: &Candidate) -> Option<BlockPosition> {
-    let before = context.messages()[..candidate.position.message].iter().enumerate().rev();
-    let mut turn =
-        before.skip_while(|(_, message)| message.role == Role::User).take_while(|(_, message)| message.role == Role::Assistant);
-    turn.find_map(|(index, message)| {
-        let block = message.blocks.iter().position(|id| context.block(*id).kind == BlockKind::ToolUse(candidate.pair))?;
-        let input = context.block(message.blocks[block]).field("input")?;
-        input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(BlockPosition { message: index, block })
-    })
 }
 
 fn clear_input(call: BlockPosition) -> Edit {

@@ -13,20 +13,26 @@ use super::record::{Record, RecordKind};
 use super::wire;
 use crate::transcript::conversation::Call;
 
-/// Which records are on which branch.
+/// Which records are on which branch. A `thread_rolled_back` is on none.
 pub struct Rewinds {
     /// For each record, the position of the `thread_rolled_back` that took it out of the conversation.
     left_by: Vec<Option<usize>>,
+    /// For each record, the one before it on its branch; for a `thread_rolled_back`, the last one of the branch that it left.
+    before: Vec<Option<usize>>,
     /// The positions of each `thread_rolled_back`, in order.
     ends: Vec<usize>,
+    /// The last record of the branch that the file ends with.
+    last: Option<usize>,
 }
 
 impl Rewinds {
     pub fn new(records: &[Record]) -> Self {
-        let mut rewinds = Self { left_by: vec![None; records.len()], ends: Vec::new() };
+        let left_by = vec![None; records.len()];
+        let mut rewinds = Self { left_by, before: Vec::with_capacity(records.len()), ends: Vec::new(), last: None };
         // The records of the branch so far, where in it the turns begin, and where the latest text of the harness begins.
         let (mut branch, mut turns, mut context) = (Vec::new(), Vec::new(), None);
         for (i, record) in records.iter().enumerate() {
+            rewinds.before.push(branch.last().copied());
             match &record.kind {
                 RecordKind::Item(Item::Message(message)) if wire::is_typed(message) => {
                     let start = context.take().filter(|_| !turns.is_empty());
@@ -44,17 +50,23 @@ impl Rewinds {
                     turns.truncate(kept);
                     rewinds.ends.push(i);
                     context = None;
+                    continue;
                 }
                 _ => {}
             }
             branch.push(i);
         }
+        rewinds.last = branch.last().copied();
         rewinds
     }
 
-    /// Returns whether a record is on the branch that ends before `end`; the last branch ends with the file.
-    pub fn is_on_branch(&self, record: usize, end: usize) -> bool {
-        record < end && self.left_by[record].is_none_or(|left| left >= end)
+    /// Returns the records of the branch that ends before a `thread_rolled_back`, in order; without one, of the branch that the file
+    /// ends with.
+    pub fn branch(&self, end: Option<usize>) -> Vec<usize> {
+        let last = end.map_or(self.last, |end| self.before[end]);
+        let mut branch: Vec<usize> = std::iter::successors(last, |record| self.before[*record]).collect();
+        branch.reverse();
+        branch
     }
 
     /// Returns where the branches end that the user left, in order. Only the session's own records make a branch: what it inherited

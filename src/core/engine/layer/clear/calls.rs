@@ -1,0 +1,62 @@
+//! Finds the calls that results answer.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::engine::context::{Context, ContextMessage};
+use crate::engine::layer::BlockPosition;
+use crate::engine::layer::result_filter::Candidate;
+use crate::transcript::conversation::{BlockKind, PairId, Role};
+
+/// The calls directly before some messages with results. They are listed once for all these results, which may be thousands.
+pub(super) struct CallsBefore<'c, 'a> {
+    context: &'c Context<'a>,
+    /// Positions of these messages; there is no response among them.
+    results: Range<usize>,
+    /// Those with an input that is not empty.
+    calls: HashMap<PairId, BlockPosition>,
+}
+
+impl<'c, 'a> CallsBefore<'c, 'a> {
+    pub(super) fn new(context: &'c Context<'a>) -> Self {
+        Self { context, results: 0..0, calls: HashMap::new() }
+    }
+
+    /// Returns the position of the call that a result answers, if the call is in the turn before and its input is not empty yet.
+    pub(super) fn call_of(&mut self, candidate: &Candidate) -> Option<BlockPosition> {
+        let (messages, last) = (self.context.messages(), candidate.position.message);
+        let mut first = last;
+        while first > 0 && !self.results.contains(&first) && !is_response(&messages[first - 1]) {
+            first -= 1;
+        }
+        if self.results.contains(&first) {
+            self.results.end = self.results.end.max(last + 1);
+        } else {
+            self.results = first..last + 1;
+            self.list(first);
+        }
+        self.calls.get(&candidate.pair).copied()
+    }
+
+    /// Lists the calls of the responses directly before a message. Of two calls with one id, the newest counts.
+    fn list(&mut self, before: usize) {
+        self.calls.clear();
+        let messages = self.context.messages()[..before].iter().enumerate().rev();
+        for (message, response) in messages.take_while(|(_, message)| is_response(message)) {
+            for (block, id) in response.blocks.iter().enumerate() {
+                let call = self.context.block(*id);
+                let is_empty =
+                    || call.field("input").is_none_or(|input| input.as_object().is_some_and(|fields| fields.is_empty()));
+                if let BlockKind::ToolUse(pair) = call.kind
+                    && !is_empty()
+                {
+                    self.calls.entry(pair).or_insert(BlockPosition { message, block });
+                }
+            }
+        }
+    }
+}
+
+fn is_response(message: &ContextMessage) -> bool {
+    message.role == Role::Assistant
+}
