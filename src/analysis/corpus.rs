@@ -134,12 +134,15 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the hash of the content, and of the files that it is read with; identifies the transcript when resuming.
+    /// Returns the hash of the content, and of the names and contents of the files that it is read with; identifies the transcript when resuming.
     pub fn hash(&self) -> String {
         let own = hash_of(self.bytes);
         match self.others {
             [] => own,
-            others => hash_of(others.iter().fold(own, |all, other| all + &hash_of(&other.bytes)).as_bytes()),
+            others => {
+                let add = |all: String, other: &OtherFile| all + &hash_of(other.name.as_bytes()) + &hash_of(&other.bytes);
+                hash_of(others.iter().fold(own, add).as_bytes())
+            }
         }
     }
 
@@ -153,7 +156,7 @@ impl Source<'_> {
 pub fn for_each<T: Send>(
     corpus: &dyn Corpus,
     monitor: &dyn Monitor,
-    saved: impl Fn(Source) -> Option<T> + Sync,
+    saved: impl Fn(Source) -> Option<Done<T>> + Sync,
     work: impl Fn(Source, &Reading) -> T + Sync,
 ) -> Processed<T> {
     Processed::new(outcomes(corpus, monitor, saved, work))
@@ -163,7 +166,7 @@ pub fn for_each<T: Send>(
 pub fn outcomes<T: Send>(
     corpus: &dyn Corpus,
     monitor: &dyn Monitor,
-    saved: impl Fn(Source) -> Option<T> + Sync,
+    saved: impl Fn(Source) -> Option<Done<T>> + Sync,
     work: impl Fn(Source, &Reading) -> T + Sync,
 ) -> Outcomes<T> {
     let names = corpus.names();
@@ -194,7 +197,7 @@ pub fn read_again<T: Send>(
     corpus: &dyn Corpus,
     monitor: &dyn Monitor,
     is_wanted: impl Fn(&str) -> bool,
-    saved: impl Fn(Source) -> Option<T> + Sync,
+    saved: impl Fn(Source) -> Option<Done<T>> + Sync,
     work: impl Fn(Source, &mut Reading) -> T + Sync,
 ) -> Result<(Vec<T>, usize), RunError> {
     let names: Vec<(usize, &str)> = corpus.names().into_iter().enumerate().filter(|(_, name)| is_wanted(name)).collect();
@@ -217,7 +220,7 @@ fn process<T>(
     corpus: &dyn Corpus,
     monitor: &dyn Monitor,
     (at, name): (usize, &str),
-    saved: &dyn Fn(Source) -> Option<T>,
+    saved: &dyn Fn(Source) -> Option<Done<T>>,
     work: &mut dyn FnMut(Source, &mut Reading) -> T,
 ) -> Became<T> {
     if monitor.is_stopped() {
@@ -229,7 +232,7 @@ fn process<T>(
         Ok(content) => {
             let source = Source { name, bytes: &content.bytes, others: &content.others, monitor };
             match saved(source) {
-                Some(result) => Became::Done(Done::new(name, result, &[])),
+                Some(done) => Became::Done(done),
                 None => match corpus.parse(at, &content) {
                     Err(why) => Became::LeftOut(why),
                     Ok(mut reading) => {

@@ -4,6 +4,7 @@
 //! A part makes no step across transcripts: what copies, chance, intervals and worst lists need of each transcript is in its row, and
 //! [`Loaded::results`] makes these steps as for a study on one machine.
 
+mod cache;
 mod error;
 mod of_sweep;
 mod written;
@@ -27,6 +28,7 @@ use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::summarizer::{Extract, Summarizer};
 use crate::results::saved::StudyRecord;
 
+pub use cache::CachedPart;
 pub use error::PartError;
 
 /// The version of the form in which parts are written.
@@ -64,6 +66,15 @@ pub enum Given {
     Totals(Vec<PartialTotals>),
 }
 
+impl Given {
+    fn into_replay(self) -> Result<TranscriptResult, PartError> {
+        match self {
+            Self::Replay(replay) => Ok(*replay),
+            Self::Size(_) | Self::Totals(_) => Err(PartError::OfSweep),
+        }
+    }
+}
+
 /// Files of the disk, for what replays nothing: models are not asked, and neither functions nor programs run.
 pub struct Unasked;
 
@@ -99,12 +110,8 @@ impl Loaded {
     /// Fails if they are of another study.
     pub fn merged(&self, part: Part) -> Result<super::Replayed, PartError> {
         part.must_be_of(&self.record)?;
-        let replay = |given| match given {
-            Given::Replay(replay) => Ok(*replay),
-            Given::Size(_) | Given::Totals(_) => Err(PartError::OfSweep),
-        };
         let outcome = |(Place { transcript, .. }, became): (Place, Row)| {
-            Ok(Outcome { transcript, became: became.try_map(|done| done.try_map(replay))? })
+            Ok(Outcome { transcript, became: became.try_map(|done| done.try_map(Given::into_replay))? })
         };
         let of = part.rows.into_iter().map(outcome).collect::<Result<_, PartError>>()?;
         Ok(Processed::new(Outcomes { of, is_stopped: false }))

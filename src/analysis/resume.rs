@@ -6,12 +6,19 @@ use std::convert::Infallible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::corpus::Source;
+use super::corpus::{Done, Source};
 use super::spec::difference;
+use super::study::TranscriptResult;
 use crate::engine::layer::with_first_names;
 use crate::engine::policy::Policy;
 use crate::results::saved::{Program, Results, SavedTranscript, StudyRecord, Unfinished};
 use crate::transcript::source::hash_of;
+
+/// The results that an earlier run of the same study has for single transcripts.
+pub trait EarlierResults: Sync {
+    /// Takes the result of a transcript, if there is one for the same bytes.
+    fn take(&self, source: Source) -> Option<Done<Checkpoint<TranscriptResult>>>;
+}
 
 /// The results of an earlier run.
 #[derive(Debug)]
@@ -61,17 +68,23 @@ impl Resumed {
         Ok(Self { done: unfinished.done.into_iter().map(key).collect() })
     }
 
-    /// Returns the saved result of a transcript in a round, if the transcript is unchanged.
-    pub fn checkpoint<P: DeserializeOwned>(&self, source: Source, round: &str) -> Option<Checkpoint<P>> {
+    /// Returns the saved result of a transcript in a round, if the transcript is unchanged. Which lines were skipped is not saved.
+    pub fn checkpoint<P: DeserializeOwned>(&self, source: Source, round: &str) -> Option<Done<Checkpoint<P>>> {
         let saved = self.done.get(&(source.name.to_owned(), source.hash(), round.to_owned()))?;
         match serde_json::from_value(saved.clone()) {
-            Ok(result) => Some(Checkpoint::new(source, round, result)),
+            Ok(result) => Some(Done { result: Checkpoint::new(source, round, result), skipped_lines: Vec::new() }),
             Err(error) => {
                 let name = source.name;
                 source.monitor.note(&format!("the saved result of {name} cannot be read ({error}); it is replayed again"));
                 None
             }
         }
+    }
+}
+
+impl EarlierResults for Resumed {
+    fn take(&self, source: Source) -> Option<Done<Checkpoint<TranscriptResult>>> {
+        self.checkpoint(source, ONE_ROUND)
     }
 }
 

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Error;
-use super::corpus::{self, Analysed, Corpus, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
-use super::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
+use super::corpus::{self, Analysed, Corpus, Done, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
+use super::part::CachedPart;
+use super::resume::{Checkpoint, EarlierResults, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
-use super::study::{Observers, TranscriptResult};
+use super::study::{NamedSummarizer, Observers, TranscriptResult};
+use crate::engine::policy::Policy;
+use crate::llm::client::Address;
 use crate::results::saved::{Families, Results};
 use crate::transcript::format::Reading;
 use crate::util::spill::Spill;
@@ -15,8 +18,10 @@ use crate::util::spill::Spill;
 /// What a replay takes over, and what watches it.
 #[derive(Default)]
 pub struct ReplayHooks<'a> {
-    /// The finished transcripts of an earlier run.
+    /// The finished transcripts of an earlier run that was stopped.
     pub resumed: Option<&'a Resumed>,
+    /// The part of an earlier run, for a study that [asks nobody](Loaded::asks_nobody). It is written anew if something changed.
+    pub cached: Option<&'a CachedPart>,
     /// Watch every request. The transcripts are then replayed one after another, and none is taken over.
     pub observers: Option<&'a mut (dyn Observers + Send)>,
 }
@@ -56,7 +61,10 @@ impl Loaded {
     /// Replays a corpus as [`Loaded::run`], and returns what became of each transcript.
     pub fn replay(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, hooks: ReplayHooks) -> Replayed {
         let Some(observers) = hooks.observers else {
-            return Processed::new(self.outcomes(corpus, monitor, hooks.resumed));
+            return match (hooks.resumed, hooks.cached) {
+                (None, Some(cached)) => self.replay_changed(corpus, monitor, cached),
+                (resumed, _) => Processed::new(self.outcomes(corpus, monitor, resumed.map(|resumed| resumed as _))),
+            };
         };
         corpus::for_each_in_order(corpus, monitor, |source, reading| {
             let done = self.checkpoint(source, reading, Some(&mut *observers));
@@ -65,8 +73,29 @@ impl Loaded {
         })
     }
 
-    /// Replays a corpus, for [`Loaded::part`]. Takes over the finished transcripts of an earlier run.
-    pub fn outcomes(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, resumed: Option<&Resumed>) -> ReplayOutcomes {
+    /// Replays the transcripts of which the part of an earlier run has nothing, and writes the part of this run.
+    fn replay_changed(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, cached: &CachedPart) -> Replayed {
+        let outcomes = self.outcomes(corpus, monitor, Some(cached));
+        if outcomes.is_stopped {
+            return Processed::new(outcomes);
+        }
+        let part = self.part(outcomes).expect("the run was not stopped");
+        if let Err(error) = cached.store(&part) {
+            monitor.note(&format!("the results of this run cannot be kept for the next one: {error} (--no-cache keeps none)"));
+        }
+        self.merged(part).expect("the part is of this study")
+    }
+
+    /// Whether no model and no program answers during the replay, so that the same transcripts give the same results.
+    pub fn asks_nobody(&self) -> bool {
+        let runs_programs =
+            |policy: &Policy| policy.layers.iter().any(|layer| layer.enabled && layer.spec.traits().program.is_some());
+        let asks_models = |summarizer: &NamedSummarizer| Address::parse(&summarizer.name).is_some();
+        !self.study.replayed().any(runs_programs) && !self.study.summarizers.iter().any(asks_models)
+    }
+
+    /// Replays a corpus, for [`Loaded::part`]. Takes over what an earlier run has.
+    pub fn outcomes(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, earlier: Option<&dyn EarlierResults>) -> ReplayOutcomes {
         let (spill, is_full) = (Spill::default(), AtomicBool::new(false));
         let held = |mut done: Checkpoint<TranscriptResult>| {
             if let Err(error) = done.result.spill(&spill)
@@ -76,7 +105,10 @@ impl Loaded {
             }
             done
         };
-        let saved = |source: Source| resumed?.checkpoint(source, ONE_ROUND).map(held);
+        let saved = |source: Source| {
+            let Done { result, skipped_lines } = earlier?.take(source)?;
+            Some(Done { result: held(result), skipped_lines })
+        };
         corpus::outcomes(corpus, monitor, saved, |source, reading| held(self.checkpoint(source, reading, None)))
     }
 

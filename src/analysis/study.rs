@@ -204,7 +204,7 @@ impl Study {
     }
 
     /// Returns everything that is replayed.
-    fn replayed(&self) -> impl Iterator<Item = &Policy> {
+    pub(in crate::analysis) fn replayed(&self) -> impl Iterator<Item = &Policy> {
         self.policies.iter().chain([&self.baseline])
     }
 

@@ -1,7 +1,7 @@
 //! The command line: it parses arguments, calls the library, and prints.
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
-//! (arguments that several subcommands share), `captured` (what a command prints, in memory), `error` (why a command failed, and its
+//! (arguments that several subcommands share), `cache` (what one run keeps for the next), `captured` (what a command prints, in memory), `error` (why a command failed, and its
 //! exit code), `output` (the one writer of the disk), `new_folder` (files named by
 //! texts of transcripts), `pager`, `file_uses` (what may not be read and written at once), `resources`
 //! (the files and models of a study), `input`, `defaults` (options that the user's files set), `help` (which
@@ -9,6 +9,7 @@
 //! `saved_results`, and `verbose`.
 
 pub(crate) mod args;
+mod cache;
 mod captured;
 pub(crate) mod commands;
 pub(crate) mod defaults;

@@ -42,7 +42,7 @@ pages![
     "The way through": start, screen, retention, cost, policies, sweep;
     "Answers": faq, glossary, bias;
     "Tasks": verdict, export, ci, audit, findings, formats, record, programs, python, clusters, summarizers, questions;
-    "Reference": measures, results, statistics, promises;
+    "Reference": measures, results, statistics, speed, promises;
     "Appendix": validation;
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{LoadedSweep, Round, Search, SearchResult, SessionId, SessionTable, Split, SweepError, add_file, confirm};
-use crate::analysis::corpus::{self, Analysed, Corpus, Monitor, Outcomes, Processed, RunError, Source};
+use crate::analysis::corpus::{self, Analysed, Corpus, Done, Monitor, Outcomes, Processed, RunError, Source};
 use crate::analysis::part::PartError;
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, TranscriptResult, TranscriptSize, with_bounds};
@@ -218,7 +218,7 @@ impl Rounds {
         (corpus, monitor): (&dyn Corpus, &dyn Monitor),
         stage: &Stage,
         columns: &[Column],
-        saved: impl Fn(Source) -> Option<Checkpoint<Vec<PartialTotals>>> + Sync,
+        saved: impl Fn(Source) -> Option<Done<Checkpoint<Vec<PartialTotals>>>> + Sync,
     ) -> Result<Replayed<Vec<PartialTotals>>, StageError> {
         let forms = PolicyForms::new(&self.study.policies);
         let work = |source: Source, reading: &Reading| {
@@ -247,7 +247,7 @@ impl Rounds {
         &self,
         (corpus, monitor): (&dyn Corpus, &dyn Monitor),
         stage: &Stage,
-        saved: impl Fn(Source) -> Option<T> + Sync,
+        saved: impl Fn(Source) -> Option<Done<T>> + Sync,
         work: impl Fn(Source, &Reading) -> T + Sync,
     ) -> Result<(Vec<T>, usize), StageError> {
         let in_sessions = |transcript: &str, conversation: &str| {
@@ -278,8 +278,8 @@ impl Stages for Replays<'_> {
             self.checkpoints.clear();
         }
         // Checkpoints that do not fit, because the file was edited, are replayed again.
-        let fits = |checkpoint: &Checkpoint<Vec<PartialTotals>>| {
-            checkpoint.result.iter().all(|totals| totals.fits(rounds.policies().len(), columns.len()))
+        let fits = |done: &Done<Checkpoint<Vec<PartialTotals>>>| {
+            done.result.result.iter().all(|totals| totals.fits(rounds.policies().len(), columns.len()))
         };
         let saved = |source: Source| self.continuation.resumed?.checkpoint(source, stage.name).filter(fits);
         let (checkpoints, left) = rounds.replay_totals((self.corpus, self.monitor), stage, columns, saved)?;

@@ -21,6 +21,7 @@ use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::settings::setting;
 use crate::cli::args::study::{StudyArgs, checked};
+use crate::cli::cache;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::help::{MODELS, MORE};
@@ -73,6 +74,9 @@ pub struct Replay {
     /// Continue a study that was stopped by Ctrl-C, from its results saved with -o json
     #[arg(help_heading = MORE, long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
+    /// Replay every transcript, also those that an earlier run replayed in the same way; keep nothing for the next one
+    #[arg(help_heading = MORE, long)]
+    no_cache: bool,
     #[command(flatten)]
     columns: PolicyColumns,
     #[command(flatten)]
@@ -89,7 +93,7 @@ impl Replay {
     pub fn of_built_in(command: &'static str, options: &[&str], inputs: Vec<Input>, output: OutputArgs) -> Result<Self, Failure> {
         let words = [command].into_iter().chain(options.iter().copied());
         let matches = Self::augment_args(Command::new(command)).try_get_matches_from(words)?;
-        let mut replay = Self { command, output, ..Self::from_arg_matches(&matches)? };
+        let mut replay = Self { command, output, no_cache: true, ..Self::from_arg_matches(&matches)? };
         replay.transcripts.take_built_in(inputs);
         Ok(replay)
     }
@@ -126,7 +130,9 @@ impl Replay {
         };
         let is_watched = sinks.contexts.is_some() || sinks.files.is_some();
         let observers = is_watched.then_some::<&mut (dyn Observers + Send)>(&mut sinks);
-        let hooks = ReplayHooks { resumed: resumed.as_ref(), observers };
+        let is_cached = !self.no_cache && resumed.is_none() && observers.is_none();
+        let cached = is_cached.then(|| cache::open(&loaded, self.transcripts.paths())).flatten();
+        let hooks = ReplayHooks { resumed: resumed.as_ref(), cached: cached.as_ref(), observers };
         let writes = [self.output.out(), self.contexts.as_deref()];
         let replayed = self.transcripts.process(&writes, |corpus, monitor| loaded.replay(corpus, monitor, hooks))?;
         if let Some(plan) = resources.plan {

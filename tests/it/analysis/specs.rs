@@ -137,7 +137,7 @@ fn commands_of_studies_have_an_option_for_each_field() {
 }
 
 /// Options of `replay` that are no part of a study, or that a suite has under another name.
-const NOT_IN_SUITES: [(&str, &str); 35] = [
+const NOT_IN_SUITES: [(&str, &str); 36] = [
     ("allow-programs", "an option of `check`"),
     ("env", "an option of `check`"),
     ("twice", "an option of `check`"),
@@ -166,6 +166,7 @@ const NOT_IN_SUITES: [(&str, &str); 35] = [
     ("max-calls", "a gate asks no model"),
     ("max-cost", "a gate asks no model"),
     ("part", "a gate is a study on one machine"),
+    ("no-cache", "a gate keeps nothing"),
     ("paths-from", "a suite names its transcripts"),
     ("misses", "misses"),
     ("breaks", "breaks"),

@@ -79,7 +79,8 @@ impl PullRequest {
             shell.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]).current_dir(self.0.path());
             let path = std::env::var("PATH").unwrap_or_default();
             shell.env("PATH", format!("{}:{path}", self.0.path().join("bin").display()));
-            shell.env("GITHUB_STEP_SUMMARY", self.0.path().join("summary.md")).env("RECOMPACT_CONFIG", "");
+            shell.env("GITHUB_STEP_SUMMARY", self.0.path().join("summary.md"));
+            program::without_own_files(&mut shell);
             set(&mut shell, environment);
             if !shell.output().expect("bash").status.success() {
                 failed.push(name);
@@ -175,7 +176,8 @@ impl Runner {
     /// Packs the program as the workflow of a release does, with these variables. Returns whether that succeeds.
     fn release(&self, variables: &[(&str, &str)]) -> bool {
         let mut release = Command::new(root().join(".ci/release"));
-        release.arg(TARGET).args([self.releases(), self.0.path().join("built")]).env("RECOMPACT_CONFIG", "");
+        release.arg(TARGET).args([self.releases(), self.0.path().join("built")]);
+        program::without_own_files(&mut release);
         release.env_remove("GITHUB_REF_TYPE").envs(variables.iter().copied());
         release.output().expect("bash").status.success()
     }

@@ -16,8 +16,12 @@ use crate::support::program::{command, files, run_command, run_in};
 fn demo(options: &[&str]) -> String {
     let empty = TempDir::new().expect("a temporary folder");
     let mut command = command(empty.path());
-    command.env("HOME", empty.path()).env("USERPROFILE", empty.path()).env_remove("RECOMPACT_CONFIG");
-    command.env_remove("XDG_CONFIG_HOME").arg("demo").args(options);
+    command
+        .env("HOME", empty.path())
+        .env("USERPROFILE", empty.path())
+        .env_remove("RECOMPACT_CONFIG")
+        .env_remove("RECOMPACT_CACHE");
+    command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_CACHE_HOME").arg("demo").args(options);
     let screen = run_command(command, b"").printed();
     assert_eq!(fs::read_dir(empty.path()).expect("our own folder").count(), 0, "something was written");
     screen

@@ -124,7 +124,7 @@ fn run(scenario: &Scenario, original: &Path, fault: Option<(&Fault, usize)>) -> 
         command.args(["-e", "trace=none"]);
     }
     command.arg(program::path()).args(scenario.arguments.split(' ')).args(["--jobs", "1", "--quiet"]);
-    let output = command.current_dir(folder.path()).env_remove("RUST_BACKTRACE").output().expect("strace");
+    let output = program::without_own_files(&mut command).current_dir(folder.path()).output().expect("strace");
     let failed = fs::read_to_string(&log).unwrap_or_default().contains("(INJECTED)");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Outcome { code: output.status.code(), stderr, files: contents(folder.path()), failed }

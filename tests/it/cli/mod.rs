@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod bad_input;
+pub mod cache;
 pub mod completions;
 pub mod contexts;
 pub mod convert;

@@ -55,10 +55,9 @@ fn stop(folder: &Path, asked: &[&str], waits_for: usize, before: impl FnOnce()) 
 }
 
 fn stop_with(signal: &str, folder: &Path, asked: &[&str], waits_for: usize, before: impl FnOnce()) {
-    let mut child = Command::new(program::path())
+    let mut child = program::command(folder)
         .args(asked)
         .args(["--jobs", "1", "--out", "stopped.json"])
-        .current_dir(folder)
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program that was just built starts");
@@ -340,10 +339,9 @@ fn a_signal_ends_a_run_that_waits_for_a_reader() {
     let folder = TempDir::new().expect("a temporary folder");
     (0..3).for_each(|at| make(folder.path(), at));
     assert!(Command::new("mkfifo").arg(folder.path().join("out")).status().expect("mkfifo").success());
-    let mut child = Command::new(program::path())
+    let mut child = program::command(folder.path())
         .args(ASKED)
         .args(["--out", "out", "-v"])
-        .current_dir(folder.path())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program that was just built starts");

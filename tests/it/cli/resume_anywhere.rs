@@ -21,8 +21,8 @@ const LINES: usize = 21;
 /// Runs the sweep from `saved`, if there is such a file, until it has said `lines` lines, and stops it. Returns whether it ended
 /// before.
 fn sweep(folder: &Path, saved: &Path, out: &Path, lines: usize) -> bool {
-    let mut command = Command::new(program::path());
-    command.args(SWEEP).arg(out).args(FOLDERS).current_dir(fixtures()).env("HOME", folder).stderr(Stdio::piped());
+    let mut command = program::command(&fixtures());
+    command.args(SWEEP).arg(out).args(FOLDERS).env("HOME", folder).stderr(Stdio::piped());
     if saved.exists() {
         command.arg("--resume").arg(saved);
     }

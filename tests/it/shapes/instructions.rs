@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::shapes;
 use super::steps::program;
-use crate::support::program::fixtures;
+use crate::support::program::{fixtures, without_own_files};
 
 /// How far a count may be from the written one, as a share. Tables with random seeds make a difference of 0.1 %.
 const TOLERANCE: f64 = 0.03;
@@ -59,7 +59,7 @@ fn instructions(arguments: &str, inputs: &TempDir) -> u64 {
     if arguments.contains(' ') {
         command.args(["--jobs", "1", "--quiet"]);
     }
-    let output = command.current_dir(fixtures()).env("RECOMPACT_CONFIG", "").output().expect("valgrind");
+    let output = without_own_files(&mut command).current_dir(fixtures()).output().expect("valgrind");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments}: {said}");
     let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());

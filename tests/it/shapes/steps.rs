@@ -171,8 +171,8 @@ impl Case<'_> {
         let mut command = Command::new("bash");
         let limited = format!(r#"ulimit -t {LIMIT_SECONDS}; exec "$@""#);
         command.args(["-c", &limited, "bash"]).args(wrapper).arg(self.program).args(self.arguments);
-        command.args(["--jobs", "1", "--quiet", "--"]).arg(self.inputs.folder(factor)).env("RUST_BACKTRACE", "0");
-        command.output().expect("a program to run")
+        command.args(["--jobs", "1", "--quiet", "--"]).arg(self.inputs.folder(factor));
+        program::without_own_files(&mut command).output().expect("a program to run")
     }
 
     /// Returns the processor time of a run in seconds.

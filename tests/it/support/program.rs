@@ -90,11 +90,16 @@ pub fn path() -> PathBuf {
     )
 }
 
-/// The program, to be run in a folder, without the defaults of the person who runs the tests.
+/// The program, to be run in a folder.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(path());
-    command.current_dir(folder).env_remove("RUST_BACKTRACE").env("RECOMPACT_CONFIG", "");
+    without_own_files(&mut command).current_dir(folder);
     command
+}
+
+/// Lets a command start the program without the defaults and the cache of the person who runs the tests.
+pub fn without_own_files(command: &mut Command) -> &mut Command {
+    command.env_remove("RUST_BACKTRACE").env("RECOMPACT_CONFIG", "").env("RECOMPACT_CACHE", "")
 }
 
 /// Runs it with this standard input, and checks that it does not panic.

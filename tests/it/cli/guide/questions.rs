@@ -50,6 +50,7 @@ fn printed(folder: &Path, program: &str, script: &str) -> String {
     let path = std::env::join_paths([own.to_owned()].into_iter().chain(std::env::split_paths(&others))).expect("a search path");
     let mut command = Command::new(program);
     command.args(["-c", script]).env("PATH", path).current_dir(folder);
+    program::without_own_files(&mut command);
     run_command(command, b"").printed()
 }
 
