@@ -20,7 +20,7 @@ use crate::util::spill::Spill;
 pub struct ReplayHooks<'a> {
     /// The finished transcripts of an earlier run that was stopped.
     pub resumed: Option<&'a Resumed>,
-    /// The part of an earlier run, for a study that [asks nobody](Loaded::asks_nobody). It is written anew if something changed.
+    /// The part of an earlier run, for a study that [is repeatable](Loaded::is_repeatable). It is written anew if a transcript changed.
     pub cached: Option<&'a CachedPart>,
     /// Watch every request. The transcripts are then replayed one after another, and none is taken over.
     pub observers: Option<&'a mut (dyn Observers + Send)>,
@@ -86,8 +86,8 @@ impl Loaded {
         self.merged(part).expect("the part is of this study")
     }
 
-    /// Whether no model and no program answers during the replay, so that the same transcripts give the same results.
-    pub fn asks_nobody(&self) -> bool {
+    /// Whether the same transcripts always give the same results: neither a model nor a program answers.
+    pub fn is_repeatable(&self) -> bool {
         let runs_programs =
             |policy: &Policy| policy.layers.iter().any(|layer| layer.enabled && layer.spec.traits().program.is_some());
         let asks_models = |summarizer: &NamedSummarizer| Address::parse(&summarizer.name).is_some();

@@ -14,7 +14,7 @@ const VARIABLE: &str = "RECOMPACT_CACHE";
 /// are part of the results.
 pub fn open(loaded: &Loaded, paths: &[PathBuf]) -> Option<CachedPart> {
     let about = format!("{:?} {:?} {paths:?}", this_program()?, env::current_dir().ok()?);
-    loaded.asks_nobody().then_some(folder()?).map(|folder| CachedPart::open(&folder, &loaded.record, &about))
+    loaded.is_repeatable().then_some(folder()?).map(|folder| CachedPart::open(&folder, &loaded.record, &about))
 }
 
 /// Returns the folder, beside those of other programs; `None` if the system names no place for it.
