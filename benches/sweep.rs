@@ -1,5 +1,6 @@
 //! Benchmarks a sweep: 64 configurations of one preset over one session, prepared, replayed and evaluated by every metric, in
-//! policies times recorded calls per second of wall time, on one core and on all. Prints a table with the best of a few runs.
+//! policies times recorded calls per second of wall time, on one core and on all. The search keeps what they add to totals, and replays
+//! once what decides the same; the final comparison keeps their rows. Prints a table with the best of a few runs.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -12,7 +13,9 @@ use std::time::Duration;
 
 use rayon::ThreadPoolBuilder;
 use recompact::analysis::study::Study;
+use recompact::engine::alike::PolicyForms;
 use recompact::engine::policy::{Policy, Setting, preset};
+use recompact::metrics::metric;
 use recompact::transcript::format::Reading;
 
 use clock::{best, milliseconds};
@@ -41,23 +44,38 @@ const GRIDS: [Grid; 2] = [
     ),
 ];
 
+/// A stage of a sweep, and what it does with a session.
+type Stage = (&'static str, fn(&Study, &Reading));
+
+const STAGES: [Stage; 2] = [("search", search), ("comparison", compare)];
+
+fn search(study: &Study, reading: &Reading) {
+    black_box(study.partial_totals(&PolicyForms::new(&study.policies), reading, &metric::columns(), &|_| {}));
+}
+
+fn compare(study: &Study, reading: &Reading) {
+    black_box(study.results(vec![study.transcript("synthetic", reading, None)]));
+}
+
 fn main() {
     let conversation = session::conversation(MESSAGES);
     let calls = conversation.calls.len();
     let reading = Reading { conversations: vec![conversation], notes: Vec::new() };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("{:<18} {:>8} {:>8} {:>6} {:>12} {:>14} {:>7}", "preset", "policies", "calls", "cores", "time", "calls/s", "ratio");
-    for grid in GRIDS {
+    println!(
+        "{:<18} {:<10} {:>8} {:>8} {:>6} {:>12} {:>14} {:>7}",
+        "preset", "stage", "policies", "calls", "cores", "time", "calls/s", "ratio"
+    );
+    for (grid, (stage, run)) in GRIDS.into_iter().flat_map(|grid| STAGES.map(|stage| (grid, stage))) {
         let study = Study::new(policies(grid));
         let mut on_one_core: Option<Duration> = None;
         for threads in [1, cores] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            let run = || study.results(vec![study.transcript("synthetic", &reading, None)]);
-            let time = pool.install(|| best(RUNS, || _ = black_box(run())));
+            let time = pool.install(|| best(RUNS, || run(&study, &reading)));
             let ratio = on_one_core.get_or_insert(time).as_secs_f64() / time.as_secs_f64();
             let replayed = study.policies.len() * calls;
             println!(
-                "{:<18} {:>8} {calls:>8} {threads:>6} {:>9.2} ms {:>14.0} {ratio:>7.2}",
+                "{:<18} {stage:<10} {:>8} {calls:>8} {threads:>6} {:>9.2} ms {:>14.0} {ratio:>7.2}",
                 grid.0,
                 study.policies.len(),
                 milliseconds(time),

@@ -1,12 +1,14 @@
 //! Shows what is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions and what
 //! they lost.
 
+mod kept;
 mod loss;
 mod meters;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::secrets::Secrets;
 use crate::analysis::study::TokenCounter;
@@ -19,6 +21,7 @@ use crate::transcript::format::{Note, Reading};
 
 pub use crate::transcript::format::WITHOUT_TEXTS;
 
+pub use kept::KeptInspection;
 pub use loss::{CompactionLoss, LostFact, NAMED};
 pub use meters::MeterCheck;
 
@@ -26,11 +29,11 @@ pub use meters::MeterCheck;
 const LARGEST: usize = 10;
 
 /// The content of one conversation. Tokens are by the chosen token counter.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     pub transcript: String,
     pub conversation: String,
-    pub format: &'static str,
+    pub format: Cow<'static, str>,
     /// Who held it, as the record says.
     pub identity: Identity,
     /// What it is of other sessions.
@@ -62,16 +65,16 @@ pub struct Inspection {
     /// Number of results that the harness had moved to disk.
     pub persisted_outputs: usize,
     pub recorded_compactions: Vec<RecordedCompaction>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compaction_losses: Vec<CompactionLoss>,
     /// Estimates of the meters, compared with the recorded usage.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub meters: Vec<MeterCheck>,
     pub notes: Vec<InspectionNote>,
 }
 
 /// Estimated tokens of a conversation by the kind of their block.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokensByKind {
     pub total: u64,
     /// Text that people typed.
@@ -87,7 +90,7 @@ pub struct TokensByKind {
 }
 
 /// What a provider billed for the recorded calls.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordedUsage {
     /// Calls with recorded usage.
     pub calls: usize,
@@ -113,7 +116,8 @@ pub struct RecordedUsage {
     pub unpriced: BTreeSet<String>,
     /// Tokens of the largest request.
     pub peak_request: u64,
-    /// Bill of each model.
+    /// Bill of each model. [`count_calls_once`] makes it anew.
+    #[serde(skip_deserializing)]
     pub by_model: Vec<ModelBill>,
 }
 
@@ -126,7 +130,7 @@ pub struct ModelBill {
 }
 
 /// One of the largest tool results.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LargeResult {
     pub line: u32,
     pub tool: String,
@@ -135,11 +139,11 @@ pub struct LargeResult {
 }
 
 /// A compaction of the record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedCompaction {
     pub line: u32,
     /// `summary`, or `clear` if single results were cleared.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub trigger: Option<String>,
     /// Number of the call before which it was made, from 1.
     pub before_call: usize,
@@ -154,7 +158,7 @@ pub struct RecordedCompaction {
 }
 
 /// What a reader of a conversation must know about its record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InspectionNote {
     pub line: Option<u32>,
     pub what: String,
@@ -192,7 +196,7 @@ impl Inspection {
         Self {
             transcript: transcript.to_owned(),
             conversation: conversation.name.clone(),
-            format: conversation.format,
+            format: conversation.format.into(),
             identity: conversation.identity.clone(),
             kin: Kinship::new(transcript, conversation),
             models: models(conversation),
@@ -228,7 +232,7 @@ impl RecordedCompaction {
         let put_tokens = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
         let recorded = |compaction: &crate::transcript::conversation::Compaction| Self {
             line: conversation.file_and_line(compaction.line).1,
-            kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
+            kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" }.into(),
             trigger: compaction.trigger.clone(),
             before_call: conversation.calls.partition_point(|call| call.response < compaction.message_index) + 1,
             tokens_before: compaction.tokens_before,

@@ -6,6 +6,7 @@
 
 mod cache;
 mod error;
+mod of_inspections;
 mod of_sweep;
 mod written;
 
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use super::ReplayOutcomes;
 use super::corpus::{Became, Outcome, Outcomes, Processed, RunError, Unread};
+use super::inspect::KeptInspection;
 use super::resume::{Checkpoint, ONE_ROUND};
 use super::spec::{Files, Loaded, ModelRequest, ProgramRequest, ResourceError, Resources, StudySpec, difference};
 use super::study::{PartialTotals, TranscriptResult, TranscriptSize};
@@ -30,6 +32,7 @@ use crate::results::saved::StudyRecord;
 
 pub use cache::CachedPart;
 pub use error::PartError;
+pub use of_inspections::inspect_corpus;
 
 /// The version of the form in which parts are written.
 const VERSION: u32 = 4;
@@ -64,13 +67,20 @@ pub enum Given {
     Size(TranscriptSize),
     /// By a round of a sweep.
     Totals(Vec<PartialTotals>),
+    /// By an inspection, for the next one.
+    Inspections(Vec<KeptInspection>),
 }
 
 impl Given {
-    fn into_replay(self) -> Result<TranscriptResult, PartError> {
+    pub(super) fn of_replay(replay: TranscriptResult) -> Self {
+        Self::Replay(replay.into())
+    }
+
+    pub(super) fn into_replay(self) -> Result<TranscriptResult, PartError> {
         match self {
             Self::Replay(replay) => Ok(*replay),
             Self::Size(_) | Self::Totals(_) => Err(PartError::OfSweep),
+            Self::Inspections(_) => Err(PartError::OfInspections),
         }
     }
 }
@@ -99,7 +109,7 @@ impl Loaded {
     ///
     /// Fails if the run was stopped.
     pub fn part(&self, outcomes: ReplayOutcomes) -> Result<Part, RunError> {
-        Part::new(self.record.clone(), outcomes, |replay| Given::Replay(replay.into()))
+        Part::new(self.record.clone(), outcomes, Given::of_replay)
     }
 
     /// Returns what became of the transcripts of merged parts, as [`Loaded::replay`] does. [`Loaded::results`] makes the steps across
@@ -110,11 +120,7 @@ impl Loaded {
     /// Fails if they are of another study.
     pub fn merged(&self, part: Part) -> Result<super::Replayed, PartError> {
         part.must_be_of(&self.record)?;
-        let outcome = |(Place { transcript, .. }, became): (Place, Row)| {
-            Ok(Outcome { transcript, became: became.try_map(|done| done.try_map(Given::into_replay))? })
-        };
-        let of = part.rows.into_iter().map(outcome).collect::<Result<_, PartError>>()?;
-        Ok(Processed::new(Outcomes { of, is_stopped: false }))
+        Ok(Processed::new(part.outcomes(&Given::into_replay)?))
     }
 }
 
@@ -169,6 +175,14 @@ impl Part {
             (Place::of(&transcript, &became), became)
         };
         Ok(Self { study, rows: outcomes.of.into_iter().map(row).collect() })
+    }
+
+    /// Returns what became of the transcripts.
+    fn outcomes<T>(self, made: &dyn Fn(Given) -> Result<T, PartError>) -> Result<Outcomes<Checkpoint<T>>, PartError> {
+        let outcome = |(Place { transcript, .. }, became): (Place, Row)| {
+            Ok(Outcome { transcript, became: became.try_map(|done| done.try_map(made))? })
+        };
+        Ok(Outcomes { of: self.rows.into_iter().map(outcome).collect::<Result<_, PartError>>()?, is_stopped: false })
     }
 
     /// Returns the description of the study, to load it again.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Error;
 use super::corpus::{self, Analysed, Corpus, Done, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
-use super::part::CachedPart;
+use super::part::{CachedPart, Given};
 use super::resume::{Checkpoint, EarlierResults, ONE_ROUND, Resumed, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
 use super::study::{NamedSummarizer, Observers, TranscriptResult};
@@ -61,29 +61,21 @@ impl Loaded {
     /// Replays a corpus as [`Loaded::run`], and returns what became of each transcript.
     pub fn replay(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, hooks: ReplayHooks) -> Replayed {
         let Some(observers) = hooks.observers else {
-            return match (hooks.resumed, hooks.cached) {
-                (None, Some(cached)) => self.replay_changed(corpus, monitor, cached),
-                (resumed, _) => Processed::new(self.outcomes(corpus, monitor, resumed.map(|resumed| resumed as _))),
+            let outcomes = match (hooks.resumed, hooks.cached) {
+                (Some(resumed), _) => self.outcomes(corpus, monitor, Some(resumed)),
+                (None, None) => self.outcomes(corpus, monitor, None),
+                (None, Some(cached)) => {
+                    let outcomes = self.outcomes(corpus, monitor, Some(cached));
+                    cached.keep(outcomes, monitor, Given::of_replay, Given::into_replay)
+                }
             };
+            return Processed::new(outcomes);
         };
         corpus::for_each_in_order(corpus, monitor, |source, reading| {
             let done = self.checkpoint(source, reading, Some(&mut *observers));
             observers.transcript_done(&done.result);
             done
         })
-    }
-
-    /// Replays the transcripts of which the part of an earlier run has nothing, and writes the part of this run.
-    fn replay_changed(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, cached: &CachedPart) -> Replayed {
-        let outcomes = self.outcomes(corpus, monitor, Some(cached));
-        if outcomes.is_stopped {
-            return Processed::new(outcomes);
-        }
-        let part = self.part(outcomes).expect("the run was not stopped");
-        if let Err(error) = cached.store(&part) {
-            monitor.note(&format!("the results of this run cannot be kept for the next one: {error} (--no-cache keeps none)"));
-        }
-        self.merged(part).expect("the part is of this study")
     }
 
     /// Whether the same transcripts always give the same results: neither a model nor a program answers.

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use recompact::analysis::part::CachedPart;
-use recompact::analysis::spec::Loaded;
+use recompact::results::saved::StudyRecord;
 
 /// The variable that names the folder; nothing is kept if it is empty.
 const VARIABLE: &str = "RECOMPACT_CACHE";
 
-/// Opens what an earlier run of a study over these paths kept; `None` if nothing is to be kept, or if the answers of models or programs
-/// are part of the results.
-pub fn open(loaded: &Loaded, paths: &[PathBuf]) -> Option<CachedPart> {
+/// Opens what an earlier run of a study over these paths kept; `None` if nothing is to be kept.
+pub fn open(study: &StudyRecord, paths: &[PathBuf]) -> Option<CachedPart> {
     let about = format!("{:?} {:?} {paths:?}", this_program()?, env::current_dir().ok()?);
-    loaded.is_repeatable().then_some(folder()?).map(|folder| CachedPart::open(&folder, &loaded.record, &about))
+    Some(CachedPart::open(&folder()?, study, &about))
 }
 
 /// Returns the folder, beside those of other programs; `None` if the system names no place for it.

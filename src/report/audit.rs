@@ -166,7 +166,7 @@ fn compactions(audit: &Audit, limit: usize) -> TableModel {
                 vec![number(lost.needed), in_summary, fetched, tokens(Some(lost.refetched_tokens)), nowhere]
             });
             let lost = lost.unwrap_or_else(|| vec![number_format::MISSING.to_owned(); 5]);
-            [location, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
+            [location, recorded.kind.to_string()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
         };
         transcript.compactions.iter().map(row).collect::<Vec<_>>()
     };

@@ -89,7 +89,7 @@ fn overview(inspections: &[Inspection]) -> TableModel {
         vec![
             transcript,
             conversation,
-            inspection.identity.label().unwrap_or_else(|| inspection.format.to_owned()),
+            inspection.identity.label().unwrap_or_else(|| inspection.format.to_string()),
             number(inspection.calls),
             number(inspection.messages),
             number(inspection.tool_uses),
@@ -164,7 +164,7 @@ fn compactions(inspections: &[Inspection]) -> TableModel {
             let trigger = compaction.trigger.clone().unwrap_or_else(|| number_format::MISSING.to_owned());
             vec![
                 format!("{}:{}", &inspection.transcript[folder.len()..], compaction.line),
-                compaction.kind.to_owned(),
+                compaction.kind.to_string(),
                 trigger,
                 number(compaction.before_call),
                 recorded(compaction.tokens_before),
@@ -248,7 +248,7 @@ fn csv_lines(inspections: &[Inspection]) -> Vec<u8> {
         let row = CsvRow {
             transcript: csv::text(&inspection.transcript),
             conversation: csv::text(&inspection.conversation),
-            format: inspection.format,
+            format: &inspection.format,
             agent: text(&identity.agent),
             version: text(&identity.version),
             session: text(&identity.session),

@@ -93,6 +93,13 @@ impl<T> Processed<T> {
         processed
     }
 
+    /// Makes something else of each result.
+    pub fn map<U>(self, work: impl FnMut(T) -> U) -> Processed<U> {
+        let Self { results, coverage, left, unwanted, skipped_lines, skipped_files, errors, is_stopped } = self;
+        let results = results.into_iter().map(work).collect();
+        Processed { results, coverage, left, unwanted, skipped_lines, skipped_files, errors, is_stopped }
+    }
+
     /// Leaves out a transcript because of an error. The message may show several lines that a program wrote; tables have one.
     fn fail(&mut self, path: &str, why: String) {
         self.coverage.leave_out(path, in_one_line(&why));

@@ -1,6 +1,8 @@
 //! The losses of recorded compactions: only these show how an agent continued without what was removed.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::facts::references::{Loss, Nowhere, Provenance, References};
 use crate::transcript::conversation::Conversation;
@@ -9,7 +11,7 @@ use crate::transcript::conversation::Conversation;
 ///
 /// A fact from before the compaction is needed if the agent used it afterwards. Each needed fact counts once, under the source that its first
 /// use could have had it from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionLoss {
     pub line: u32,
     /// Number of the call before which it was made, from 1.
@@ -42,9 +44,9 @@ pub struct CompactionLoss {
 pub const NAMED: usize = 10;
 
 /// A fact that the agent used after a recorded compaction had removed it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostFact {
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub text: String,
     /// Line of the use.
     pub line: u32,
@@ -67,7 +69,7 @@ impl CompactionLoss {
             let fact = &references.facts[nowhere.fact as usize];
             let response = conversation.calls[nowhere.call as usize].response;
             let (path, line) = conversation.file_and_line(conversation.messages[response].line);
-            LostFact { kind: fact.kind.name(), text: fact.text.clone(), line, path: path.map(str::to_owned) }
+            LostFact { kind: fact.kind.name().into(), text: fact.text.clone(), line, path: path.map(str::to_owned) }
         };
         let compaction = &conversation.compactions[loss.compaction];
         Self {

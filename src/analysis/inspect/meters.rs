@@ -1,6 +1,6 @@
 //! Compares the estimates of meters with the tokens that a conversation recorded.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::calibration::{Delta, Fit, Spread, deltas, metered, own};
@@ -8,7 +8,7 @@ use crate::tokens::meter::{Meter, RECORDED, Rounding, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
 /// Accuracy of one meter, over the calls with a recorded growth of the request.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeterCheck {
     pub meter: String,
     /// Number of compared calls.

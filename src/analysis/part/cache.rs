@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use flate2::Compression;
 
-use super::{Given, Part};
-use crate::analysis::corpus::{Became, Done, Source};
+use super::{Given, Part, PartError, Place, Row};
+use crate::analysis::corpus::{Became, Done, Monitor, Outcomes, Source};
 use crate::analysis::resume::{Checkpoint, EarlierResults};
 use crate::analysis::study::TranscriptResult;
 use crate::results::saved::StudyRecord;
@@ -33,8 +33,9 @@ const SUFFIX: &str = ".recompact-part";
 #[derive(Debug)]
 pub struct CachedPart {
     file: PathBuf,
+    study: StudyRecord,
     /// By name. A row is taken once.
-    rows: Mutex<HashMap<String, Done<Checkpoint<TranscriptResult>>>>,
+    rows: Mutex<HashMap<String, Done<Checkpoint<Given>>>>,
     /// Number of the rows that were taken.
     taken: AtomicUsize,
 }
@@ -45,30 +46,53 @@ impl CachedPart {
     pub fn open(folder: &Path, study: &StudyRecord, about: &str) -> Self {
         let of = serde_json::to_string(&(&study.spec, &study.files, about)).expect("plain data with text keys");
         let file = folder.join(hash_of(of.as_bytes()) + SUFFIX);
-        let part = File::open(&file).ok().and_then(|from| Part::read(from, &Spill::default()).ok());
+        let unreadable = |why: &PartError| log::info!("does not use {}: {why}", file.display());
+        let part = File::open(&file).ok().and_then(|from| Part::read(from, &Spill::default()).inspect_err(unreadable).ok());
         let part = part.filter(|part| part.must_be_of(study).is_ok());
         if let Some(part) = &part {
             log::info!("takes what did not change of {} transcripts from {}", part.rows(), file.display());
             mark_as_used(&file);
         }
-        let rows = part.into_iter().flat_map(|part| part.rows);
-        let replay = |(place, became): (super::Place, super::Row)| match became.try_map(|done| done.try_map(Given::into_replay)) {
-            Ok(Became::Done(done)) => Some((place.transcript, done)),
-            Ok(Became::LeftOut(_)) | Err(_) => None,
+        let done = |(place, became): (Place, Row)| match became {
+            Became::Done(done) => Some((place.transcript, done)),
+            Became::LeftOut(_) => None,
         };
-        Self { file, rows: Mutex::new(rows.filter_map(replay).collect()), taken: AtomicUsize::new(0) }
+        let rows = part.into_iter().flat_map(|part| part.rows).filter_map(done).collect();
+        Self { file, study: study.clone(), rows: Mutex::new(rows), taken: AtomicUsize::new(0) }
     }
 
-    /// Writes the part of this run, unless all its results were taken from here, and removes what is too much in the folder.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it cannot be written.
-    pub fn store(&self, part: &Part) -> io::Result<()> {
-        let results = part.rows.values().filter(|became| matches!(became, Became::Done(_))).count();
-        if self.taken.load(Ordering::Relaxed) == results {
-            return Ok(());
+    /// Takes the row of a transcript, if there is one for the same bytes.
+    pub(in crate::analysis) fn take_row<T>(
+        &self,
+        source: Source,
+        made: impl Fn(Given) -> Result<T, PartError>,
+    ) -> Option<Done<Checkpoint<T>>> {
+        let Done { result, skipped_lines } = self.rows.lock().ok()?.remove(source.name)?;
+        let result = Some(result).filter(|row| row.hash == source.hash())?.try_map(made).ok()?;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(Done { result, skipped_lines })
+    }
+
+    /// Writes the part of this run, unless the run was stopped or all its results were taken from here. Returns the results.
+    pub(in crate::analysis) fn keep<T>(
+        &self,
+        outcomes: Outcomes<Checkpoint<T>>,
+        monitor: &dyn Monitor,
+        given: impl Fn(T) -> Given,
+        made: impl Fn(Given) -> Result<T, PartError>,
+    ) -> Outcomes<Checkpoint<T>> {
+        if outcomes.is_stopped || outcomes.results().count() == self.taken.load(Ordering::Relaxed) {
+            return outcomes;
         }
+        let part = Part::new(self.study.clone(), outcomes, given).expect("the run was not stopped");
+        if let Err(error) = self.write(&part) {
+            monitor.note(&format!("the results of this run cannot be kept for the next one: {error} (--no-cache keeps none)"));
+        }
+        part.outcomes(&made).expect("the rows are of this run")
+    }
+
+    /// Writes a part, and removes what is too much in the folder.
+    fn write(&self, part: &Part) -> io::Result<()> {
         let folder = self.file.parent().expect("the file is in a folder");
         create_private(folder)?;
         // Another run never sees a file that is not whole.
@@ -84,12 +108,7 @@ impl CachedPart {
 
 impl EarlierResults for CachedPart {
     fn take(&self, source: Source) -> Option<Done<Checkpoint<TranscriptResult>>> {
-        let row = self.rows.lock().ok()?.remove(source.name)?;
-        if row.result.hash != source.hash() {
-            return None;
-        }
-        self.taken.fetch_add(1, Ordering::Relaxed);
-        Some(row)
+        self.take_row(source, Given::into_replay)
     }
 }
 

@@ -34,6 +34,8 @@ pub enum PartError {
     OfSweep,
     #[error("it is a part of a replay, and not of a sweep")]
     OfReplay,
+    #[error("it holds inspections, and no replays")]
+    OfInspections,
     #[error("the sweep is complete: `recompact merge` prints its results")]
     Complete,
 }

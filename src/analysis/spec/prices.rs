@@ -1,8 +1,10 @@
 //! The prices of a spec: a model's name, or a file.
 
-use super::Resources;
 use super::load::SpecError;
+use super::record::{hash_of_files, record};
+use super::{Resources, StudySpec};
 use crate::metrics::prices::Prices;
+use crate::results::saved::StudyRecord;
 use crate::util::text::did_you_mean;
 
 /// A price list, and what names it.
@@ -12,6 +14,13 @@ pub struct LoadedPrices {
     pub priced_as: Option<String>,
     /// Text of the file, for the record of the study.
     pub(super) text: Option<String>,
+}
+
+impl LoadedPrices {
+    /// Returns what identifies a study with these prices and no other file.
+    pub fn record(&self, spec: &StudySpec) -> StudyRecord {
+        record(spec, hash_of_files(self.text.as_deref().into_iter()))
+    }
 }
 
 /// Returns the built-in prices, with the model or before them the file that was given.

@@ -147,7 +147,7 @@ impl Stages for FromParts<'_> {
     fn totals(&mut self, rounds: &Rounds, stage: &Stage, columns: &[Column]) -> Result<Option<Totals<'_>>, StageError> {
         let fits = |given: &Given| match given {
             Given::Totals(totals) => totals.iter().all(|totals| totals.fits(rounds.policies().len(), columns.len())),
-            Given::Size(_) | Given::Replay(_) => false,
+            Given::Size(_) | Given::Replay(_) | Given::Inspections(_) => false,
         };
         if !self.is_complete(rounds, stage, fits)? {
             if let Some(corpus) = self.corpus {

@@ -1,16 +1,19 @@
 //! `recompact inspect`: shows what transcripts hold.
 
 use clap::Args;
-use recompact::analysis::corpus::{Analysed, Source};
+use recompact::analysis::corpus::{Analysed, FileCorpus, Monitor};
 use recompact::analysis::inspect::{Inspection, count_calls_once};
-use recompact::analysis::spec::LoadedPrices;
+use recompact::analysis::part::inspect_corpus;
+use recompact::analysis::spec::StudySpec;
 use recompact::analysis::study::TokenCounter;
 use recompact::report::inspection::Inspections;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pricing::PricingArgs;
+use crate::cli::cache;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
+use crate::cli::help::MORE;
 use crate::cli::input::Transcripts;
 
 #[derive(Args)]
@@ -24,6 +27,9 @@ pub struct Inspect {
     tokenizer: TokenCounter,
     #[command(flatten)]
     pricing: PricingArgs,
+    /// Inspect every transcript, also those that an earlier run inspected in the same way; keep nothing for the next one
+    #[arg(help_heading = MORE, long)]
+    no_cache: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -38,15 +44,21 @@ impl Inspect {
         self.pricing.add_to(&mut uses);
         self.output.add_to(&mut uses);
         uses.check()?;
-        let LoadedPrices { prices, priced_as, .. } = self.pricing.load()?;
-        let inspect = |source: Source, reading: &recompact::transcript::format::Reading| {
-            Inspection::all(source.name, reading, self.tokenizer, &prices, priced_as.as_deref())
-        };
+        let prices = self.pricing.load()?;
+        let spec = self.spec();
+        let cached = (!self.no_cache).then(|| cache::open(&prices.record(&spec), self.transcripts.paths())).flatten();
+        let inspect =
+            |corpus: &FileCorpus, monitor: &dyn Monitor| inspect_corpus(corpus, monitor, (&spec, &prices), cached.as_ref());
         let Analysed { results: per_transcript, coverage, end } =
-            self.transcripts.for_each(&[self.output.out()], inspect)?.analysed()?;
+            self.transcripts.process(&[self.output.out()], inspect)?.analysed()?;
         let mut conversations: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
         count_calls_once(&mut conversations);
         self.output.document("inspect", &Inspections { conversations, coverage })?;
         self.transcripts.end(end)
+    }
+
+    fn spec(&self) -> StudySpec {
+        let prices = self.pricing.given().map(str::to_owned);
+        StudySpec { tokenizer: self.tokenizer, prices, read: self.transcripts.read_spec(), ..StudySpec::default() }
     }
 }

@@ -130,8 +130,8 @@ impl Replay {
         };
         let is_watched = sinks.contexts.is_some() || sinks.files.is_some();
         let observers = is_watched.then_some::<&mut (dyn Observers + Send)>(&mut sinks);
-        let is_cached = !self.no_cache && resumed.is_none() && observers.is_none();
-        let cached = is_cached.then(|| cache::open(&loaded, self.transcripts.paths())).flatten();
+        let is_cached = !self.no_cache && resumed.is_none() && observers.is_none() && loaded.is_repeatable();
+        let cached = is_cached.then(|| cache::open(&loaded.record, self.transcripts.paths())).flatten();
         let hooks = ReplayHooks { resumed: resumed.as_ref(), cached: cached.as_ref(), observers };
         let writes = [self.output.out(), self.contexts.as_deref()];
         let replayed = self.transcripts.process(&writes, |corpus, monitor| loaded.replay(corpus, monitor, hooks))?;

@@ -35,7 +35,7 @@ pub fn losses(inspections: &[Inspection]) -> TableModel {
 /// Facts that the agent used after a compaction although no text it could see held them.
 pub fn nowhere(inspections: &[Inspection]) -> TableModel {
     let facts = |(transcript, loss): (&str, &CompactionLoss)| {
-        let row = |fact: &LostFact| vec![format!("{transcript}:{}", fact.line), fact.kind.to_owned(), cut_text(&fact.text)];
+        let row = |fact: &LostFact| vec![format!("{transcript}:{}", fact.line), fact.kind.to_string(), cut_text(&fact.text)];
         loss.nowhere_facts.iter().map(row).collect::<Vec<_>>()
     };
     let (rows, footnotes) = cut(losses_with_paths(inspections).flat_map(facts).collect(), "fact");

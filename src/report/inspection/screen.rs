@@ -32,7 +32,7 @@ pub fn screen(inspections: &Inspections, layout: &Layout) -> Option<Screen> {
 fn scope(all: &[Inspection]) -> Prose {
     let transcripts: BTreeSet<&str> = all.iter().map(|inspection| inspection.transcript.as_str()).collect();
     let mut formats: BTreeMap<&str, usize> = BTreeMap::new();
-    all.iter().for_each(|inspection| *formats.entry(inspection.format).or_default() += 1);
+    all.iter().for_each(|inspection| *formats.entry(&*inspection.format).or_default() += 1);
     let formats = formats.iter().map(|(format, count)| format!("{format} {count}")).collect::<Vec<_>>().join(", ");
     let calls = number(all.iter().map(|inspection| inspection.calls).sum());
     let (conversations, transcripts) = (plural(all.len(), "conversation"), plural(transcripts.len(), "transcript"));
@@ -125,7 +125,7 @@ fn largest(all: &[Inspection]) -> TableModel {
         vec![
             transcript,
             conversation,
-            inspection.identity.agent.clone().unwrap_or_else(|| inspection.format.to_owned()),
+            inspection.identity.agent.clone().unwrap_or_else(|| inspection.format.to_string()),
             number(inspection.calls),
             tokens(inspection.tokens.total),
             number_format::value(Unit::Tokens, peak),

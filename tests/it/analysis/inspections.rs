@@ -18,7 +18,7 @@ fn inspections() -> [Inspection; 2] {
         let prices = Prices::built_in();
         Inspection::all(path, &reading, TokenCounter::Own, &prices, None).remove(0)
     };
-    let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line, path: None };
+    let fact = |kind: &'static str, text: &str, line| LostFact { kind: kind.into(), text: text.into(), line, path: None };
     let much = CompactionLoss {
         line: 183,
         before_call: 47,

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,7 +21,7 @@ use super::{Price, Prices};
 use crate::transcript::conversation::{Call, Compaction, Conversation, Service, Usage};
 
 /// Billed tokens and their price.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bill {
     /// Calls with a usage.
     pub calls: usize,
@@ -44,7 +44,7 @@ pub struct Bill {
 }
 
 /// What one call was billed.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallBill {
     /// Hash of the ids of its message and its request; `None` if they were not recorded.
     id: Option<u64>,

@@ -1,6 +1,6 @@
 //! Who held a conversation, as the record says it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Why a session began whose parent's agent started it.
 pub const SUBAGENT: &str = "subagent";
@@ -9,7 +9,7 @@ pub const SUBAGENT: &str = "subagent";
 pub const FORK: &str = "fork";
 
 /// The agent of a conversation, and its session. What the record does not name is `None`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The program: `claude-code`, `opencode`.
     #[serde(skip_serializing_if = "Option::is_none")]
