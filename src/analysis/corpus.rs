@@ -134,7 +134,8 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the hash of the content, and of the names and contents of the files that it is read with; identifies the transcript when resuming.
+    /// Returns the hash of the content, and of the names and contents of the files that it is read with. It identifies the transcript
+    /// in what an earlier run has.
     pub fn hash(&self) -> String {
         let own = hash_of(self.bytes);
         match self.others {
@@ -152,17 +153,16 @@ impl Source<'_> {
     }
 }
 
-/// Reads every transcript and runs `work` on it, several at a time. `saved` returns the result of an earlier run, if there is one.
+/// Reads every transcript and runs `work` on it, several at a time.
 pub fn for_each<T: Send>(
     corpus: &dyn Corpus,
     monitor: &dyn Monitor,
-    saved: impl Fn(Source) -> Option<Done<T>> + Sync,
     work: impl Fn(Source, &Reading) -> T + Sync,
 ) -> Processed<T> {
-    Processed::new(outcomes(corpus, monitor, saved, work))
+    Processed::new(outcomes(corpus, monitor, |_| None, work))
 }
 
-/// Like [`for_each`], but says what became of each transcript.
+/// Like [`for_each`], but says what became of each transcript. `saved` returns the result of an earlier run, if there is one.
 pub fn outcomes<T: Send>(
     corpus: &dyn Corpus,
     monitor: &dyn Monitor,

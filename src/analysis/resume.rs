@@ -6,7 +6,8 @@ use std::convert::Infallible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::corpus::{Done, Source};
+use super::ReplayOutcomes;
+use super::corpus::{Done, Monitor, Source};
 use super::spec::difference;
 use super::study::TranscriptResult;
 use crate::engine::layer::with_first_names;
@@ -18,6 +19,11 @@ use crate::transcript::source::hash_of;
 pub trait EarlierResults: Sync {
     /// Takes the result of a transcript, if there is one for the same bytes.
     fn take(&self, source: Source) -> Option<Done<Checkpoint<TranscriptResult>>>;
+
+    /// Keeps the results of this run for the next one, if that is what it is for. Returns them.
+    fn keep(&self, outcomes: ReplayOutcomes, _monitor: &dyn Monitor) -> ReplayOutcomes {
+        outcomes
+    }
 }
 
 /// The results of an earlier run.

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Error;
 use super::corpus::{self, Analysed, Corpus, Done, Monitor, NoMonitor, Outcomes, Processed, RunError, Source};
-use super::part::{CachedPart, Given};
-use super::resume::{Checkpoint, EarlierResults, ONE_ROUND, Resumed, unfinished};
+use super::resume::{Checkpoint, EarlierResults, ONE_ROUND, unfinished};
 use super::spec::{Files, Loaded, StudySpec};
 use super::study::{NamedSummarizer, Observers, TranscriptResult};
 use crate::engine::policy::Policy;
@@ -18,10 +17,8 @@ use crate::util::spill::Spill;
 /// What a replay takes over, and what watches it.
 #[derive(Default)]
 pub struct ReplayHooks<'a> {
-    /// The finished transcripts of an earlier run that was stopped.
-    pub resumed: Option<&'a Resumed>,
-    /// The part of an earlier run, for a study that [is repeatable](Loaded::is_repeatable). It is written anew if a transcript changed.
-    pub cached: Option<&'a CachedPart>,
+    /// What an earlier run has: a run that was stopped, or the last one of a study that [is repeatable](Loaded::is_repeatable).
+    pub earlier: Option<&'a dyn EarlierResults>,
     /// Watch every request. The transcripts are then replayed one after another, and none is taken over.
     pub observers: Option<&'a mut (dyn Observers + Send)>,
 }
@@ -61,15 +58,11 @@ impl Loaded {
     /// Replays a corpus as [`Loaded::run`], and returns what became of each transcript.
     pub fn replay(&self, corpus: &dyn Corpus, monitor: &dyn Monitor, hooks: ReplayHooks) -> Replayed {
         let Some(observers) = hooks.observers else {
-            let outcomes = match (hooks.resumed, hooks.cached) {
-                (Some(resumed), _) => self.outcomes(corpus, monitor, Some(resumed)),
-                (None, None) => self.outcomes(corpus, monitor, None),
-                (None, Some(cached)) => {
-                    let outcomes = self.outcomes(corpus, monitor, Some(cached));
-                    cached.keep(outcomes, monitor, Given::of_replay, Given::into_replay)
-                }
-            };
-            return Processed::new(outcomes);
+            let outcomes = self.outcomes(corpus, monitor, hooks.earlier);
+            return Processed::new(match hooks.earlier {
+                Some(earlier) => earlier.keep(outcomes, monitor),
+                None => outcomes,
+            });
         };
         corpus::for_each_in_order(corpus, monitor, |source, reading| {
             let done = self.checkpoint(source, reading, Some(&mut *observers));

@@ -7,27 +7,19 @@ use std::time::UNIX_EPOCH;
 use recompact::analysis::part::CachedPart;
 use recompact::results::saved::StudyRecord;
 
-/// The variable that names the folder; nothing is kept if it is empty.
-const VARIABLE: &str = "RECOMPACT_CACHE";
+use crate::cli::user_files::UserFile;
+
+const FOLDER: UserFile = UserFile {
+    variable: "RECOMPACT_CACHE",
+    parents: ["XDG_CACHE_HOME", "LOCALAPPDATA"],
+    in_home: [".cache", "Library/Caches"],
+    path: "recompact",
+};
 
 /// Opens what an earlier run of a study over these paths kept; `None` if nothing is to be kept.
 pub fn open(study: &StudyRecord, paths: &[PathBuf]) -> Option<CachedPart> {
     let about = format!("{:?} {:?} {paths:?}", this_program()?, env::current_dir().ok()?);
-    Some(CachedPart::open(&folder()?, study, &about))
-}
-
-/// Returns the folder, beside those of other programs; `None` if the system names no place for it.
-fn folder() -> Option<PathBuf> {
-    let named = |variable: &str| env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
-    if env::var_os(VARIABLE).is_some() {
-        return named(VARIABLE);
-    }
-    let of_system = || match env::consts::OS {
-        "windows" => named("LOCALAPPDATA"),
-        "macos" => Some(env::home_dir()?.join("Library/Caches")),
-        _ => Some(env::home_dir()?.join(".cache")),
-    };
-    Some(named("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(of_system)?.join("recompact"))
+    Some(CachedPart::open(&FOLDER.find()?, study, &about))
 }
 
 /// Returns the path, the size and the time of the program's file: a build of the same version may count otherwise. `None` if this is a

@@ -151,7 +151,7 @@ impl Transcripts {
         writes: &[Option<&Path>],
         work: impl Fn(Source, &Reading) -> T + Sync + Send,
     ) -> Result<Processed<T>, Failure> {
-        self.process(writes, |corpus, monitor| corpus::for_each(corpus, monitor, |_| None, work))
+        self.process(writes, |corpus, monitor| corpus::for_each(corpus, monitor, work))
     }
 
     /// Runs work that reads the transcripts once, on the thread pool; shows its progress and prints what was skipped. Fails if a

@@ -1,12 +1,12 @@
 //! The command line: it parses arguments, calls the library, and prints.
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
-//! (arguments that several subcommands share), `cache` (what one run keeps for the next), `captured` (what a command prints, in memory), `error` (why a command failed, and its
-//! exit code), `output` (the one writer of the disk), `new_folder` (files named by
-//! texts of transcripts), `pager`, `file_uses` (what may not be read and written at once), `resources`
-//! (the files and models of a study), `input`, `defaults` (options that the user's files set), `help` (which
-//! options `--help` shows), `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), and `resume`,
-//! `saved_results`, and `verbose`.
+//! (arguments that several subcommands share), `cache` (what one run keeps for the next), `captured` (what a command prints, in memory),
+//! `error` (why a command failed, and its exit code), `output` (the one writer of the disk), `new_folder` (files named by texts of
+//! transcripts), `pager`, `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
+//! `defaults` (options that the user's files set), `help` (which options `--help` shows), `monitor`, `progress`, `interrupt` (the
+//! transcripts, how far a run is, and when it stops), `session_folders` (where sessions are on this machine), `user_files` (where the
+//! user's files of this program are), and `resume`, `saved_results`, and `verbose`.
 
 pub(crate) mod args;
 mod cache;
@@ -28,6 +28,7 @@ pub(crate) mod resources;
 mod resume;
 pub(crate) mod saved_results;
 mod session_folders;
+mod user_files;
 mod verbose;
 
 use std::ffi::OsString;

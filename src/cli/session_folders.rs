@@ -8,6 +8,7 @@ use recompact::transcript::format::{FORMATS, SessionFolder};
 use recompact::transcript::source::{self, Input};
 
 use crate::cli::error::Failure;
+use crate::cli::user_files::named_path;
 
 /// A shorter beginning of an id is more likely a wrong path.
 const SHORTEST_ID: usize = 8;
@@ -52,9 +53,8 @@ pub fn session(id: &str) -> Option<PathBuf> {
 
 /// The folder of a harness on this machine; `None` if the home folder is unknown.
 fn home(folder: &SessionFolder) -> Option<PathBuf> {
-    let named = folder.variable.and_then(env::var_os).filter(|path| !path.is_empty());
-    match (named, folder.home) {
-        (Some(path), _) => Some(PathBuf::from(path)),
+    match (folder.variable.and_then(named_path), folder.home) {
+        (Some(path), _) => Some(path),
         (None, Some(home)) => Some(env::home_dir()?.join(home)),
         (None, None) => Some(PathBuf::new()),
     }

@@ -34,7 +34,7 @@ pub fn audit(
     let one = |source: Source, reading: &Reading| {
         audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes, reading)
     };
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, one))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, one))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results: transcripts, coverage, end } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let skipped = skipped.with_end(&spec.read, end)?;

@@ -25,7 +25,7 @@ pub fn read<'py>(
     let spec = study_spec(&[], settings)?;
     let corpus = corpus(&paths, &spec.read)?;
     let conversations = |source: Source, reading: &Reading| (source.name.to_owned(), reading.conversations.clone());
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, conversations))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, conversations))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results, end, .. } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let skipped = skipped.with_end(&spec.read, end)?;

@@ -132,7 +132,7 @@ pub fn inspect(py: Python, paths: Vec<PathBuf>, settings: &Bound<PyDict>, watch:
     let corpus = corpus(&paths, &spec.read)?;
     let inspect =
         |source: Source, reading: &Reading| Inspection::all(source.name, reading, spec.tokenizer, &prices, priced_as.as_deref());
-    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, inspect))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, inspect))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results, coverage, end } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let mut conversations: Vec<Inspection> = results.into_iter().flatten().collect();

@@ -134,8 +134,8 @@ fn probe_by<S: Scorer<Results: crate::report::Document + Send + Sync>>(
         source.replayed(reading, policies.len());
         sampled
     };
-    let (processed, notes) = watch
-        .run_calling(py, &corpus, calls, |corpus, pulse| for_each(corpus, &functions.until_raised(pulse), |_| None, draw))?;
+    let (processed, notes) =
+        watch.run_calling(py, &corpus, calls, |corpus, pulse| for_each(corpus, &functions.until_raised(pulse), draw))?;
     functions.check(py, &spec.read, processed.results.iter().map(SampledUses::unanswered))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?.without(SampledUses::unanswered);

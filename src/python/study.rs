@@ -102,9 +102,8 @@ pub fn compare<'py>(
         source.replayed(reading, 2);
         comparison
     };
-    let (processed, notes) = watch.run_calling(py, &corpus, functions.calls(), |corpus, pulse| {
-        for_each(corpus, &functions.until_raised(pulse), |_| None, compare)
-    })?;
+    let (processed, notes) = watch
+        .run_calling(py, &corpus, functions.calls(), |corpus, pulse| for_each(corpus, &functions.until_raised(pulse), compare))?;
     functions.check(py, &spec.read, processed.results.iter().map(Comparison::unanswered))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec.read, processed)?.without(Comparison::unanswered);

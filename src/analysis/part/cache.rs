@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use flate2::Compression;
 
 use super::{Given, Part, PartError, Place, Row};
+use crate::analysis::ReplayOutcomes;
 use crate::analysis::corpus::{Became, Done, Monitor, Outcomes, Source};
 use crate::analysis::resume::{Checkpoint, EarlierResults};
 use crate::analysis::study::TranscriptResult;
@@ -74,7 +75,7 @@ impl CachedPart {
     }
 
     /// Writes the part of this run, unless the run was stopped or all its results were taken from here. Returns the results.
-    pub(in crate::analysis) fn keep<T>(
+    pub(in crate::analysis) fn keep_rows<T>(
         &self,
         outcomes: Outcomes<Checkpoint<T>>,
         monitor: &dyn Monitor,
@@ -109,6 +110,10 @@ impl CachedPart {
 impl EarlierResults for CachedPart {
     fn take(&self, source: Source) -> Option<Done<Checkpoint<TranscriptResult>>> {
         self.take_row(source, Given::into_replay)
+    }
+
+    fn keep(&self, outcomes: ReplayOutcomes, monitor: &dyn Monitor) -> ReplayOutcomes {
+        self.keep_rows(outcomes, monitor, Given::of_replay, Given::into_replay)
     }
 }
 

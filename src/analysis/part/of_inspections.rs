@@ -34,7 +34,7 @@ pub fn inspect_corpus(
     let saved = |source: Source| cached?.take_row(source, Given::into_inspections);
     let outcomes = corpus::outcomes(corpus, monitor, saved, work);
     let outcomes = match cached {
-        Some(cached) => cached.keep(outcomes, monitor, Given::of_inspections, Given::into_inspections),
+        Some(cached) => cached.keep_rows(outcomes, monitor, Given::of_inspections, Given::into_inspections),
         None => outcomes,
     };
     Processed::new(outcomes).map(|checkpoint| checkpoint.result)

@@ -46,9 +46,10 @@ impl Inspect {
         uses.check()?;
         let prices = self.pricing.load()?;
         let spec = self.spec();
-        let cached = (!self.no_cache).then(|| cache::open(&prices.record(&spec), self.transcripts.paths())).flatten();
-        let inspect =
-            |corpus: &FileCorpus, monitor: &dyn Monitor| inspect_corpus(corpus, monitor, (&spec, &prices), cached.as_ref());
+        let inspect = |corpus: &FileCorpus, monitor: &dyn Monitor| {
+            let cached = (!self.no_cache).then(|| cache::open(&prices.record(&spec), self.transcripts.paths())).flatten();
+            inspect_corpus(corpus, monitor, (&spec, &prices), cached.as_ref())
+        };
         let Analysed { results: per_transcript, coverage, end } =
             self.transcripts.process(&[self.output.out()], inspect)?.analysed()?;
         let mut conversations: Vec<Inspection> = per_transcript.into_iter().flatten().collect();

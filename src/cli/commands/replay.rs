@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command, FromArgMatches};
 use recompact::analysis::ReplayHooks;
 use recompact::analysis::missed::missed_requests;
+use recompact::analysis::resume::EarlierResults;
 use recompact::analysis::spec::{Loaded, StudySpec};
 use recompact::analysis::study::{Observers, TranscriptResult};
 use recompact::analysis::usual::usual_policies;
@@ -129,12 +130,17 @@ impl Replay {
             files: self.materialize.as_deref().map(Materialize::create).transpose()?,
         };
         let is_watched = sinks.contexts.is_some() || sinks.files.is_some();
-        let observers = is_watched.then_some::<&mut (dyn Observers + Send)>(&mut sinks);
-        let is_cached = !self.no_cache && resumed.is_none() && observers.is_none() && loaded.is_repeatable();
-        let cached = is_cached.then(|| cache::open(&loaded.record, self.transcripts.paths())).flatten();
-        let hooks = ReplayHooks { resumed: resumed.as_ref(), cached: cached.as_ref(), observers };
+        let is_cached = !self.no_cache && resumed.is_none() && !is_watched && loaded.is_repeatable();
         let writes = [self.output.out(), self.contexts.as_deref()];
-        let replayed = self.transcripts.process(&writes, |corpus, monitor| loaded.replay(corpus, monitor, hooks))?;
+        let replayed = self.transcripts.process(&writes, |corpus, monitor| {
+            let cached = is_cached.then(|| cache::open(&loaded.record, self.transcripts.paths())).flatten();
+            let earlier = match (&resumed, &cached) {
+                (Some(resumed), _) => Some(resumed as &dyn EarlierResults),
+                (None, cached) => cached.as_ref().map(|cached| cached as _),
+            };
+            let observers = is_watched.then_some::<&mut (dyn Observers + Send)>(&mut sinks);
+            loaded.replay(corpus, monitor, ReplayHooks { earlier, observers })
+        })?;
         if let Some(plan) = resources.plan {
             self.transcripts.end(replayed.without(|checkpoint| checkpoint.result.unanswered()).analysed()?.end)?;
             return self.output.write(plan.borrow().page(&loaded.study.prices).as_bytes());

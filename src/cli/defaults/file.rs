@@ -2,20 +2,24 @@
 
 use std::env;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use recompact::transcript::source::read_settings;
 use recompact::util::toml_span::{FileError, line_of_path};
 use toml::{Table, Value};
 
 use crate::cli::session_folders::shown;
+use crate::cli::user_files::UserFile;
 
 /// The file of a project, in the current folder; it may hold suites too.
 const OF_PROJECT: &str = "recompact.toml";
-/// The file of a user, in the folder of settings.
-const OF_USER: &str = "recompact/config.toml";
-/// The variable that names the file of a user; none is read if it is empty.
-const VARIABLE: &str = "RECOMPACT_CONFIG";
+/// The file of a user.
+const OF_USER: UserFile = UserFile {
+    variable: "RECOMPACT_CONFIG",
+    parents: ["XDG_CONFIG_HOME", "APPDATA"],
+    in_home: [".config", ".config"],
+    path: "recompact/config.toml",
+};
 /// The table of both files.
 const TABLE: &str = "defaults";
 
@@ -47,29 +51,20 @@ impl Entry {
 /// Fails if a file is there but cannot be read, and if the one that the variable names is not there.
 pub fn entries() -> Result<Vec<Entry>, FileError> {
     let mut entries = of_file(Path::new(OF_PROJECT), OF_PROJECT)?;
-    if let Some(path) = of_user() {
+    if let Some(path) = OF_USER.find() {
         must_be_there(&path)?;
         entries.extend(of_file(&path, &shown(&path))?);
     }
     Ok(entries)
 }
 
-/// The path of the user's file; `None` if there is no folder of settings.
-fn of_user() -> Option<PathBuf> {
-    let named = |variable: &str| env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
-    if let Some(path) = env::var_os(VARIABLE) {
-        return (!path.is_empty()).then(|| PathBuf::from(path));
-    }
-    let of_system = || if cfg!(windows) { named("APPDATA") } else { Some(env::home_dir()?.join(".config")) };
-    Some(named("XDG_CONFIG_HOME").or_else(of_system)?.join(OF_USER))
-}
-
 /// Fails if the variable names a file that is not there: its defaults would be missing without a word.
 fn must_be_there(path: &Path) -> Result<(), FileError> {
-    if path.exists() || env::var_os(VARIABLE).is_none() {
+    let variable = OF_USER.variable;
+    if path.exists() || env::var_os(variable).is_none() {
         return Ok(());
     }
-    let what = format!("there is no such file, which {VARIABLE} names; set it to an empty text to use no defaults");
+    let what = format!("there is no such file, which {variable} names; set it to an empty text to use no defaults");
     Err(FileError { origin: shown(path), line: None, what })
 }
 

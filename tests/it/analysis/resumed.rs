@@ -40,7 +40,7 @@ fn run(corpus: &FileCorpus, behind: Option<usize>, results: Option<Results>) -> 
     let loaded = StudySpec::new("lcc-s08").load(&Files::default()).expect("a study");
     let resumed = results.map(|results| Resumed::new(results, &loaded.record).expect("results to resume"));
     let watch = Watch { behind, ..Watch::default() };
-    let hooks = ReplayHooks { resumed: resumed.as_ref(), ..ReplayHooks::default() };
+    let hooks = ReplayHooks { earlier: resumed.as_ref().map(|resumed| resumed as _), ..ReplayHooks::default() };
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let (results, _) = one.install(|| loaded.results(loaded.replay(corpus, &watch, hooks))).expect("results");
     (results, watch.replayed.into_inner())

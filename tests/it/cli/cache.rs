@@ -200,9 +200,17 @@ fn runs_at_the_same_time_do_not_harm_each_other() {
 /// Their answers may be others the next time.
 #[test]
 fn what_programs_and_models_answer_is_not_kept() {
+    const LEAVES_ALL: &str = r#"mine=command:sh -c 'while read -r line; do case $line in
+        *\"type\":\"start\"*) call=0; echo "{\"protocol\":1,\"shape\":\"openai\"}" ;;
+        *) call=$((call+1)); echo "{\"call\":$call,\"replace\":[]}" ;;
+        esac; done'"#;
     let folders = Folders::new();
-    let program = "mine=command:cat";
-    folders.run_with(&["replay", "sessions", "-p", program, "-o", "json"]);
-    folders.run_with(&["replay", "sessions", "-p", "lcc-s08", "--summarizer", "ollama:m@http://127.0.0.1:1", "-o", "json"]);
-    assert!(!folders.cache().exists());
+    let summarized = ["-p", "lcc-s08", "--set", "auto.threshold=2k", "--summarizer", "command:cat"];
+    for answering in [&["-p", LEAVES_ALL][..], &summarized] {
+        folders.run_with(&[&["replay", "sessions", "-o", "json"], answering].concat()).printed();
+        assert!(!folders.cache().exists(), "{answering:?}");
+    }
+    // Without the model, they are kept.
+    folders.run_with(&[&["replay", "sessions", "-o", "json"], &summarized[..4]].concat()).printed();
+    folders.only_kept();
 }

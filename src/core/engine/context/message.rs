@@ -26,6 +26,12 @@ pub struct ContextMessage {
     pub blocks: Vec<BlockId>,
 }
 
+impl ContextMessage {
+    pub fn is_response(&self) -> bool {
+        self.role == Role::Assistant
+    }
+}
+
 /// A block that a layer wrote.
 #[derive(Debug, Clone)]
 pub struct SyntheticBlock {

@@ -1,7 +1,6 @@
 //! Positions of messages of four kinds, so that they are not searched for at every request.
 
 use super::ContextMessage;
-use crate::transcript::conversation::Role;
 
 /// The messages that a user typed, those of them that begin a turn, those with thinking, and the newest response.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +25,7 @@ impl Positions {
                 list.push(at);
             }
         }
-        if is_response(message) {
+        if message.is_response() {
             self.newest_response = Some(at);
         }
     }
@@ -40,8 +39,10 @@ impl Positions {
             }
             list.splice(from..to, (start..start + added).filter(|at| is_listed(&messages[*at])));
         }
-        if self.newest_response.is_some_and(|at| at >= start) || messages[start..start + added].iter().any(is_response) {
-            self.newest_response = messages.iter().rposition(is_response);
+        if self.newest_response.is_some_and(|at| at >= start)
+            || messages[start..start + added].iter().any(ContextMessage::is_response)
+        {
+            self.newest_response = messages.iter().rposition(ContextMessage::is_response);
         }
     }
 
@@ -53,8 +54,4 @@ impl Positions {
             (&mut self.thinking, |message| message.has_thinking),
         ]
     }
-}
-
-fn is_response(message: &ContextMessage) -> bool {
-    message.role == Role::Assistant
 }

@@ -54,7 +54,7 @@ impl Context<'_> {
             return Vec::new();
         }
         let is_call = |id: &BlockId| matches!(self.block(*id).kind, BlockKind::ToolUse(pair) if calls.contains(&pair));
-        let has_call = |message: &ContextMessage| message.role == Role::Assistant && message.blocks.iter().any(is_call);
+        let has_call = |message: &ContextMessage| message.is_response() && message.blocks.iter().any(is_call);
         let Some(message) = self.messages.iter().rposition(has_call) else { return Vec::new() };
         let is_there = |block: BlockId| self.messages[..=message].iter().rev().any(|message| message.blocks.contains(&block));
         let fault = |(block, cause)| Fault { kind: FaultKind::ThinkingChanged, block, message, cause };

@@ -96,7 +96,7 @@ impl OpenTurn {
     fn is_continued_by(&self, appended: &[ContextMessage]) -> bool {
         match self.role {
             // The next user turn may answer its calls.
-            Role::Assistant => appended.iter().all(|message| message.role == Role::Assistant),
+            Role::Assistant => appended.iter().all(ContextMessage::is_response),
             Role::User => self.pending.values().all(|answered| *answered),
         }
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::{Context, ContextMessage, MessageUnit};
-use crate::transcript::conversation::{BlockKind, Role};
+use crate::transcript::conversation::BlockKind;
 
 /// Where a span of messages may begin and end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -185,7 +185,7 @@ pub(super) fn continues_batch(context: &Context, at: usize) -> bool {
     let Some(message) = context.messages().get(at) else { return false };
     let is_further_call = || {
         context.unit() == MessageUnit::Event
-            && message.role == Role::Assistant
+            && message.is_response()
             && at.checked_sub(1).is_some_and(|before| uses_tools(context, &context.messages()[before]))
     };
     message.has_results || is_further_call()
@@ -199,5 +199,5 @@ fn holds_tools(context: &Context, at: usize) -> bool {
 
 /// Returns whether it is a response that calls tools.
 pub(super) fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
+    message.is_response() && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
 }

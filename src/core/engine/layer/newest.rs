@@ -10,7 +10,6 @@ use super::result_filter::{Candidate, result_at, results_between};
 use super::tail::turns_start;
 use super::{BlockPosition, LayerInput, ResultFilter, ScanCursor, Stability, WrongSetting};
 use crate::engine::context::Context;
-use crate::transcript::conversation::Role;
 
 /// What a layer remembers of the newest results.
 #[derive(Debug, Clone, Default)]
@@ -179,7 +178,7 @@ impl ResultFilter {
             starts.clear();
         }
         for Candidate { position, .. } in results_between(context, start, end) {
-            let is_response_between = || context.messages()[*last..position.message].iter().any(|m| m.role == Role::Assistant);
+            let is_response_between = || context.messages()[*last..position.message].iter().any(|m| m.is_response());
             if starts.is_empty() || is_response_between() {
                 starts.push_back(position);
             }

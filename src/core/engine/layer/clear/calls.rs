@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::engine::context::{Context, ContextMessage};
+use crate::engine::context::Context;
 use crate::engine::layer::BlockPosition;
 use crate::engine::layer::result_filter::Candidate;
-use crate::transcript::conversation::{BlockKind, PairId, Role};
+use crate::transcript::conversation::{BlockKind, PairId};
 
 /// The calls directly before some messages with results. They are listed once for all these results, which may be thousands.
 pub(super) struct CallsBefore<'c, 'a> {
@@ -26,7 +26,7 @@ impl<'c, 'a> CallsBefore<'c, 'a> {
     pub(super) fn call_of(&mut self, candidate: &Candidate) -> Option<BlockPosition> {
         let (messages, last) = (self.context.messages(), candidate.position.message);
         let mut first = last;
-        while first > 0 && !self.results.contains(&first) && !is_response(&messages[first - 1]) {
+        while first > 0 && !self.results.contains(&first) && !messages[first - 1].is_response() {
             first -= 1;
         }
         if self.results.contains(&first) {
@@ -42,7 +42,7 @@ impl<'c, 'a> CallsBefore<'c, 'a> {
     fn list(&mut self, before: usize) {
         self.calls.clear();
         let messages = self.context.messages()[..before].iter().enumerate().rev();
-        for (message, response) in messages.take_while(|(_, message)| is_response(message)) {
+        for (message, response) in messages.take_while(|(_, message)| message.is_response()) {
             for (block, id) in response.blocks.iter().enumerate() {
                 let call = self.context.block(*id);
                 let is_empty =
@@ -55,8 +55,4 @@ impl<'c, 'a> CallsBefore<'c, 'a> {
             }
         }
     }
-}
-
-fn is_response(message: &ContextMessage) -> bool {
-    message.role == Role::Assistant
 }
