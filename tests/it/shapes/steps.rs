@@ -44,7 +44,10 @@ const SQUARE_OUTPUT: [(&str, &str); 2] =
 /// history, from all of it, which is known and takes time with the square: they are left out.
 const THINKING_IN_EACH_TURN: &str = "claude-code: turns with thinking";
 /// A preset that edits the history at each turn, and single requests too, and the shapes with many turns that act on it so.
-const MADE_ANEW: (&str, [&str; 2]) = ("lcc-s06-java", ["rounds of ten calls", "claude-code: compactions"]);
+const MADE_ANEW: (&str, [&str; 4]) = (
+    "lcc-s06-java",
+    ["rounds of ten calls", "thinking", "claude-code: compactions", "claude-code: compactions that keep a tail"],
+);
 
 /// Presets, each with a setting that makes it keep less: a call costs as much as what is kept, and what these keep grows beyond what can
 /// be counted. One sends a window that is new from its beginning, the others keep what was typed.
