@@ -1,11 +1,11 @@
 //! What replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::alike::{Decisions, PolicyForms};
+use crate::engine::alike::{Decisions, OtherSettings, PolicyForms};
 use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
 use crate::engine::size::Limits;
@@ -58,8 +58,8 @@ impl Study {
             if baseline.requests.is_empty() {
                 return PartialTotals { conversation: conversation.name.clone(), added: Vec::new() };
             }
-            let replay = |policy: &Policy| {
-                let (journal, retention, cost) = self.replay_with_cost(&prepared, policy, &mut NoObserver);
+            let replay = |policy: &Policy, mut others: OtherSettings| {
+                let (journal, retention, cost) = self.replay_with_cost(&prepared, policy, &mut others);
                 let oracle_weight =
                     needs_oracle.then(|| bounds(oracle_instance_of(&prepared, Grain::Blocks), &journal, false).weight);
                 let values: Values = metric::values(&metric::MetricInput {
@@ -72,14 +72,17 @@ impl Study {
                     oracle_weight,
                 });
                 let added: Added = columns.iter().map(|column| column.contribution(&values)).collect();
-                (Decisions::new(policy, &journal), added)
+                (Decisions::new(policy, &journal, others), added)
             };
-            let done_replays = DoneReplays::default();
+            let answers = Answers {
+                forms,
+                limits: self.policies.iter().map(|policy| self.setup(&prepared, policy).limits()).collect(),
+                added: Mutex::new(vec![None; self.policies.len()]),
+            };
             let added = |(index, policy): (usize, &Policy)| {
-                let limits = self.setup(&prepared, policy).limits();
-                let added = done_replays.added(forms, index, limits).unwrap_or_else(|| {
-                    let (decisions, added) = replay(policy);
-                    done_replays.insert(DoneReplay { policy: index, decisions, added: added.clone() });
+                let added = answers.of(index).unwrap_or_else(|| {
+                    let (decisions, added) = replay(policy, answers.open_settings(index));
+                    answers.keep(index, &decisions, &added);
                     added
                 });
                 done(conversation.calls.len() as u64);
@@ -92,27 +95,38 @@ impl Study {
     }
 }
 
-/// The replays of one conversation so far.
-#[derive(Default)]
-struct DoneReplays(Mutex<Vec<DoneReplay>>);
-
-/// A replay whose result other policies may share.
-struct DoneReplay {
-    policy: usize,
-    decisions: Decisions,
-    added: Added,
+/// What the policies add of one conversation: a replay answers for all that are like its policy.
+struct Answers<'f, 'p> {
+    forms: &'f PolicyForms<'p>,
+    /// Of each policy.
+    limits: Vec<Limits>,
+    added: Mutex<Vec<Option<Added>>>,
 }
 
-impl DoneReplays {
-    /// Returns what a policy adds, if the replay of one that is like it is there.
-    fn added(&self, forms: &PolicyForms, policy: usize, limits: Limits) -> Option<Added> {
-        let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let alike = |replay: &&DoneReplay| forms.are_alike(replay.policy, &replay.decisions, policy, limits);
-        done.iter().find(alike).map(|replay| replay.added.clone())
+impl<'p> Answers<'_, 'p> {
+    /// Returns what a policy adds, if it is known.
+    fn of(&self, policy: usize) -> Option<Added> {
+        self.lock()[policy].clone()
     }
 
-    fn insert(&self, replay: DoneReplay) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(replay);
+    /// Returns the settings of policies without an answer, to be asked during the replay of another one.
+    fn open_settings(&self, replayed: usize) -> OtherSettings<'p> {
+        let added = self.lock();
+        self.forms.other_settings(replayed, |policy| added[policy].is_none())
+    }
+
+    /// Keeps what a replay adds, for its policy and for those that are like it.
+    fn keep(&self, replayed: usize, decisions: &Decisions, added: &Added) {
+        let is_alike = |policy: usize| self.forms.are_alike(replayed, decisions, policy, self.limits[policy]);
+        for (policy, known) in self.lock().iter_mut().enumerate().filter(|(_, known)| known.is_none()) {
+            if policy == replayed || is_alike(policy) {
+                *known = Some(added.clone());
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<Added>>> {
+        self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,15 +1,20 @@
 //! Policies that act alike on a conversation: they differ only in what the replay of one of them never used.
 //!
 //! Two things of a layer can differ and change nothing: its `threshold`, if the context is on the same side of both at every
-//! comparison, and its own settings, if it never acted. So one replay is enough for many configurations of a sweep: on a session that
-//! stays below all thresholds, for all of them. What is not the same are the limits in [`Journal::threshold_checks`].
+//! comparison, and its own settings, if the layer proposed the same with both whenever it acted. So one replay is enough for many
+//! configurations of a sweep: on a session that stays below all thresholds, for all of them. What is not the same are the limits in
+//! [`Journal::threshold_checks`].
+
+mod other_settings;
+
+pub use other_settings::OtherSettings;
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
 use crate::engine::journal::Journal;
-use crate::engine::layer::{Layer, When};
+use crate::engine::layer::{Layer, LayerSpec, When};
 use crate::engine::policy::Policy;
 use crate::engine::size::{Limits, Size};
 
@@ -34,6 +39,8 @@ pub struct Decisions(Vec<LayerDecisions>);
 #[derive(Debug, Default)]
 struct LayerDecisions {
     acted: bool,
+    /// The other settings with which it proposed the same.
+    same: Vec<usize>,
     /// The largest size that was compared and not over the threshold.
     largest_under: Option<u64>,
     /// The smallest size that was over it.
@@ -56,6 +63,19 @@ impl<'a> PolicyForms<'a> {
         Self { policies, forms }
     }
 
+    /// Returns the settings that wanted policies have for the layers of this one, to be asked during its replay.
+    pub fn other_settings(&self, policy: usize, is_wanted: impl Fn(usize) -> bool) -> OtherSettings<'a> {
+        let Form { frame, own } = &self.forms[policy];
+        let mut known: Vec<BTreeMap<usize, &LayerSpec>> = own.iter().map(|_| BTreeMap::new()).collect();
+        for other in (0..self.policies.len()).filter(|other| self.forms[*other].frame == *frame && is_wanted(*other)) {
+            for (at, number) in self.forms[other].own.iter().enumerate().filter(|(at, number)| **number != own[*at]) {
+                known[at].insert(*number, &self.policies[other].layers[at].spec);
+            }
+        }
+        let layers = self.policies[policy].layers.iter().zip(known);
+        OtherSettings::new(layers.map(|(layer, known)| if can_be_asked(layer) { known } else { BTreeMap::new() }))
+    }
+
     /// Returns whether the replay of `other` would be that of `replayed`, whose decisions these are, on the same conversation; `limits` are
     /// those of `other`.
     pub fn are_alike(&self, replayed: usize, decisions: &Decisions, other: usize, limits: Limits) -> bool {
@@ -63,13 +83,15 @@ impl<'a> PolicyForms<'a> {
         let own = one.own.iter().zip(&another.own);
         let mut layers = own.zip(self.policies[other].layers.iter().zip(&decisions.0));
         one.frame == another.frame
-            && layers.all(|((own, others), (layer, used))| (own == others || !used.acted) && used.would_hold(layer, limits))
+            && layers.all(|((own, others), (layer, used))| {
+                (own == others || !used.acted || used.same.contains(others)) && used.would_hold(layer, limits)
+            })
     }
 }
 
 impl Decisions {
-    /// Reads from a journal what its policy decided.
-    pub fn new(policy: &Policy, journal: &Journal) -> Self {
+    /// Reads from a journal what its policy decided. `others` were asked during the replay.
+    pub fn new(policy: &Policy, journal: &Journal, others: OtherSettings) -> Self {
         let mut layers: Vec<LayerDecisions> = policy.layers.iter().map(|_| LayerDecisions::default()).collect();
         let mut times_under = vec![0; layers.len()];
         for check in journal.threshold_checks.iter().filter(|check| check.due) {
@@ -83,6 +105,9 @@ impl Decisions {
         }
         for ((used, times_due), times_under) in layers.iter_mut().zip(&journal.times_due).zip(times_under) {
             used.acted = *times_due > times_under;
+        }
+        for (used, same) in layers.iter_mut().zip(others.same()) {
+            used.same = same;
         }
         Self(layers)
     }
@@ -130,6 +155,12 @@ fn may_differ(layer: &Layer) -> bool {
     !layer.for_request_only() && !matches!(layer.when, When::Overflow | When::Before(_) | When::After(_))
 }
 
+/// Returns whether a layer can be asked beside another one with other settings: a question to a model or to a program costs money and time.
+fn can_be_asked(layer: &Layer) -> bool {
+    let traits = layer.spec.traits();
+    may_differ(layer) && traits.summarizer.is_none() && traits.program.is_none()
+}
+
 fn to_json(settings: &impl Serialize) -> String {
     serde_json::to_string(settings).expect("a policy holds only tables, texts, numbers and lists")
 }
@@ -172,7 +203,8 @@ mod tests {
     /// Returns, for each of the others, whether the replay of the first policy, with these sizes, is also its own.
     fn alike<const N: usize>(sizes: &[u64], first: Policy, others: [Policy; N]) -> [bool; N] {
         let policies: Vec<_> = [first].into_iter().chain(others).collect();
-        let (forms, decisions) = (PolicyForms::new(&policies), Decisions::new(&policies[0], &compared(sizes)));
+        let forms = PolicyForms::new(&policies);
+        let decisions = Decisions::new(&policies[0], &compared(sizes), forms.other_settings(0, |_| false));
         std::array::from_fn(|at| forms.are_alike(0, &decisions, at + 1, LIMITS))
     }
 

@@ -14,7 +14,7 @@ mod tool_layers;
 use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::journal::{File, Journal, Request};
-use crate::engine::layer::{RunningLayer, When};
+use crate::engine::layer::{LayerInput, Proposal, RunningLayer, When};
 use crate::engine::policy::Policy;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
@@ -93,6 +93,12 @@ pub trait Observer {
 
     /// Receives each file that would be written; `text` is its content.
     fn file(&mut self, _file: &File, _text: &str) {}
+
+    /// Receives what a layer proposes, before it is applied. `layer` is the index of the layer in its policy.
+    fn proposed(&mut self, _layer: usize, _input: &LayerInput, _proposal: &Proposal) {}
+
+    /// Receives the context after the edits of a layer.
+    fn settled(&mut self, _layer: usize, _context: &Context) {}
 
     /// Returns the units in which it reads sizes of the context, besides those of the policy and the counter.
     fn units(&self) -> &[SizeUnit] {

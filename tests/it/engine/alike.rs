@@ -4,16 +4,15 @@ use std::cell::Cell;
 
 use recompact::engine::alike::{Decisions, PolicyForms};
 use recompact::engine::journal::Journal;
-use recompact::engine::layer::Layer;
+use recompact::engine::layer::{Layer, LayerSpec};
 use recompact::engine::policy::Policy;
-use recompact::engine::replay::NoObserver;
 use recompact::engine::size::{Limits, Size};
 use recompact::transcript::conversation::Thinking;
 
 use crate::support::generate;
 use crate::support::trial::{Trial, trials};
 
-/// Returns a policy with one layer changed at a time: another threshold, or the settings that its kind has by default.
+/// Returns a policy with one layer changed at a time: another threshold, the settings that its kind has by default, or one number.
 fn variants(policy: &Policy) -> Vec<Policy> {
     let with = |at: usize, change: &dyn Fn(&mut Layer)| {
         let mut policy = policy.clone();
@@ -25,11 +24,27 @@ fn variants(policy: &Policy) -> Vec<Policy> {
     for (at, layer) in policy.layers.iter().enumerate() {
         let by_default = layer.spec.with_defaults();
         variants.push(with(at, &|layer| layer.spec = by_default.clone()));
+        variants.extend(with_other_numbers(&layer.spec).into_iter().map(|spec| with(at, &|layer| layer.spec = spec.clone())));
         for limit in [0, 90, 200, 500, 1_500, 100_000].into_iter().filter(|_| layer.threshold.is_some()) {
             variants.push(with(at, &|layer| layer.threshold = Some(Size::from(limit))));
         }
     }
     variants
+}
+
+/// Returns the settings of a layer with one number changed at a time, if they still make sense.
+fn with_other_numbers(spec: &LayerSpec) -> Vec<LayerSpec> {
+    let settings = serde_json::to_value(spec).expect("settings are plain data");
+    let fields = settings.as_object().expect("a table");
+    let numbers = fields.iter().filter_map(|(name, value)| Some((name, value.as_u64()?)));
+    let others =
+        numbers.flat_map(|(name, number)| [number.saturating_sub(1), number + 1, 10 * number].map(|other| (name, other)));
+    let changed = others.filter_map(|(name, other)| {
+        let mut settings = fields.clone();
+        settings.insert(name.clone(), other.into());
+        serde_json::from_value::<LayerSpec>(settings.into()).ok()
+    });
+    changed.filter(|other| other != spec && other.check().is_ok()).collect()
 }
 
 /// Returns the journal without the limits with which thresholds were compared.
@@ -54,8 +69,12 @@ fn policies_that_are_alike_have_one_replay() {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for (policies, trials) in families {
             let forms = PolicyForms::new(policies);
-            let journals: Vec<_> = trials.iter().map(|trial| trial.replay(&conversation, &mut NoObserver)).collect();
-            let decisions: Vec<_> = policies.iter().zip(&journals).map(|(policy, made)| Decisions::new(policy, made)).collect();
+            let replay = |(at, trial): (usize, &Trial)| {
+                let mut others = forms.other_settings(at, |_| true);
+                let journal = trial.replay(&conversation, &mut others);
+                (Decisions::new(&policies[at], &journal, others), journal)
+            };
+            let (decisions, journals): (Vec<_>, Vec<_>) = trials.iter().enumerate().map(replay).unzip();
             let journals: Vec<_> = journals.into_iter().map(without_limits).collect();
             for (one, other) in (0..policies.len()).flat_map(|one| (0..policies.len()).map(move |other| (one, other))) {
                 let limits = Limits { window: trials[other].window, max_output: policies[other].max_output };

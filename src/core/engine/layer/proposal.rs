@@ -6,7 +6,7 @@ use crate::engine::summarizer::{AnswerCost, HiddenInput, NameCounts};
 use crate::transcript::conversation::BlockId;
 
 /// The output of a layer: what it wants to change.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Proposal {
     /// Edits, to be applied in order; empty if the layer has nothing to do.
     pub edits: Vec<Edit>,

@@ -205,7 +205,13 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.setup.counter.apply(context.sum(self.setup.counter.unit))
     }
 
-    fn propose(&self, target: &mut ContextState<'a>, index: usize, call: &CallState<'a>, archive_path: Option<&str>) -> Proposal {
+    fn propose(
+        &mut self,
+        target: &mut ContextState<'a>,
+        index: usize,
+        call: &CallState<'a>,
+        archive_path: Option<&str>,
+    ) -> Proposal {
         // The result would be meaningless, and further questions would still cost money.
         if self.journal.unanswered.is_some() {
             return Proposal::default();
@@ -240,7 +246,9 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             external: self.setup.external,
             shared: self.setup.shared,
         };
-        target.layers[index].propose(&input)
+        let proposal = target.layers[index].propose(&input);
+        self.observer.proposed(index, &input, &proposal);
+        proposal
     }
 
     /// Applies the proposal of a layer and logs what it did; returns whether it edited the context.
@@ -260,6 +268,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
         target.context.faults(Cause::Layer(index));
         target.layers[index].settle(&target.context);
+        self.observer.settled(index, &target.context);
         let after = self.message_tokens(&target.context);
         let summaries = proposal.attempts.into_iter().map(|attempt| Summary { call: call.index, layer: index, attempt });
         self.journal.summaries.extend(summaries);
