@@ -27,6 +27,7 @@ pub struct ContextMessage {
 }
 
 impl ContextMessage {
+    /// Returns whether the agent wrote it.
     pub fn is_response(&self) -> bool {
         self.role == Role::Assistant
     }
