@@ -79,17 +79,14 @@ impl Study {
                 limits: self.policies.iter().map(|policy| self.setup(&prepared, policy).limits()).collect(),
                 added: Mutex::new(vec![None; self.policies.len()]),
             };
-            let added = |(index, policy): (usize, &Policy)| {
-                let added = answers.of(index).unwrap_or_else(|| {
-                    let (decisions, added) = replay(policy, answers.open_settings(index));
+            self.policies.par_iter().enumerate().for_each(|(index, policy)| {
+                if let Some(others) = answers.open_settings(index) {
+                    let (decisions, added) = replay(policy, others);
                     answers.keep(index, &decisions, &added);
-                    added
-                });
+                }
                 done(conversation.calls.len() as u64);
-                added
-            };
-            let added = self.policies.par_iter().enumerate().map(added).collect();
-            PartialTotals { conversation: conversation.name.clone(), added }
+            });
+            PartialTotals { conversation: conversation.name.clone(), added: answers.into_added() }
         };
         reading.conversations.iter().map(totals_of).collect()
     }
@@ -104,15 +101,10 @@ struct Answers<'f, 'p> {
 }
 
 impl<'p> Answers<'_, 'p> {
-    /// Returns what a policy adds, if it is known.
-    fn of(&self, policy: usize) -> Option<Added> {
-        self.lock()[policy].clone()
-    }
-
-    /// Returns the settings of policies without an answer, to be asked during the replay of another one.
-    fn open_settings(&self, replayed: usize) -> OtherSettings<'p> {
+    /// Returns the settings of policies without an answer, to be asked during the replay of this one, unless this one has an answer.
+    fn open_settings(&self, policy: usize) -> Option<OtherSettings<'p>> {
         let added = self.lock();
-        self.forms.other_settings(replayed, |policy| added[policy].is_none())
+        added[policy].is_none().then(|| self.forms.other_settings(policy, |other| added[other].is_none()))
     }
 
     /// Keeps what a replay adds, for its policy and for those that are like it.
@@ -123,6 +115,12 @@ impl<'p> Answers<'_, 'p> {
                 *known = Some(added.clone());
             }
         }
+    }
+
+    /// Returns what each policy adds.
+    fn into_added(self) -> Vec<Added> {
+        let added = self.added.into_inner().unwrap_or_else(PoisonError::into_inner);
+        added.into_iter().map(|known| known.expect("a policy was replayed, or is like one that was")).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Option<Added>>> {

@@ -134,10 +134,8 @@ impl Replay {
         let writes = [self.output.out(), self.contexts.as_deref()];
         let replayed = self.transcripts.process(&writes, |corpus, monitor| {
             let cached = is_cached.then(|| cache::open(&loaded.record, self.transcripts.paths())).flatten();
-            let earlier = match (&resumed, &cached) {
-                (Some(resumed), _) => Some(resumed as &dyn EarlierResults),
-                (None, cached) => cached.as_ref().map(|cached| cached as _),
-            };
+            let cached = cached.as_ref().map(|cached| cached as &dyn EarlierResults);
+            let earlier = resumed.as_ref().map(|resumed| resumed as _).or(cached);
             let observers = is_watched.then_some::<&mut (dyn Observers + Send)>(&mut sinks);
             loaded.replay(corpus, monitor, ReplayHooks { earlier, observers })
         })?;

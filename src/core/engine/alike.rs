@@ -1,4 +1,4 @@
-//! Policies that act alike on a conversation: they differ only in what the replay of one of them never used.
+//! Policies that act alike on a conversation: whatever they differ in changes nothing that the replay of one of them did.
 //!
 //! Two things of a layer can differ and change nothing: its `threshold`, if the context is on the same side of both at every
 //! comparison, and its own settings, if the layer proposed the same with both whenever it acted. So one replay is enough for many
@@ -66,14 +66,14 @@ impl<'a> PolicyForms<'a> {
     /// Returns the settings that wanted policies have for the layers of this one, to be asked during its replay.
     pub fn other_settings(&self, policy: usize, is_wanted: impl Fn(usize) -> bool) -> OtherSettings<'a> {
         let Form { frame, own } = &self.forms[policy];
-        let mut known: Vec<BTreeMap<usize, &LayerSpec>> = own.iter().map(|_| BTreeMap::new()).collect();
-        for other in (0..self.policies.len()).filter(|other| self.forms[*other].frame == *frame && is_wanted(*other)) {
-            for (at, number) in self.forms[other].own.iter().enumerate().filter(|(at, number)| **number != own[*at]) {
-                known[at].insert(*number, &self.policies[other].layers[at].spec);
-            }
-        }
-        let layers = self.policies[policy].layers.iter().zip(known);
-        OtherSettings::new(layers.map(|(layer, known)| if can_be_asked(layer) { known } else { BTreeMap::new() }))
+        let is_other = |other: &usize| self.forms[*other].frame == *frame && is_wanted(*other);
+        let others: Vec<usize> = (0..self.policies.len()).filter(is_other).collect();
+        let others_of = |(at, layer): (usize, &Layer)| -> BTreeMap<usize, &LayerSpec> {
+            let asked = others.iter().filter(|_| can_be_asked(layer));
+            let settings = asked.map(|other| (self.forms[*other].own[at], &self.policies[*other].layers[at].spec));
+            settings.filter(|(number, _)| *number != own[at]).collect()
+        };
+        OtherSettings::new(self.policies[policy].layers.iter().enumerate().map(others_of))
     }
 
     /// Returns whether the replay of `other` would be that of `replayed`, whose decisions these are, on the same conversation; `limits` are

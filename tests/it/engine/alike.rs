@@ -64,7 +64,7 @@ fn policies_that_are_alike_have_one_replay() {
             (policies.clone(), policies.iter().map(with).collect())
         })
         .collect();
-    let (by_threshold, by_settings) = (Cell::new(0), Cell::new(0));
+    let (by_threshold, by_settings, by_asking) = (Cell::new(0), Cell::new(0), Cell::new(0));
     generate::check_in_turn(12, &families, |steps, families| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for (policies, trials) in families {
@@ -72,22 +72,25 @@ fn policies_that_are_alike_have_one_replay() {
             let replay = |(at, trial): (usize, &Trial)| {
                 let mut others = forms.other_settings(at, |_| true);
                 let journal = trial.replay(&conversation, &mut others);
-                (Decisions::new(&policies[at], &journal, others), journal)
+                let without_asking = Decisions::new(&policies[at], &journal, forms.other_settings(at, |_| false));
+                (Decisions::new(&policies[at], &journal, others), without_asking, without_limits(journal))
             };
-            let (decisions, journals): (Vec<_>, Vec<_>) = trials.iter().enumerate().map(replay).unzip();
-            let journals: Vec<_> = journals.into_iter().map(without_limits).collect();
+            let replays: Vec<_> = trials.iter().enumerate().map(replay).collect();
             for (one, other) in (0..policies.len()).flat_map(|one| (0..policies.len()).map(move |other| (one, other))) {
                 let limits = Limits { window: trials[other].window, max_output: policies[other].max_output };
-                if !forms.are_alike(one, &decisions[one], other, limits) {
+                let (decisions, without_asking, journal) = &replays[one];
+                if !forms.are_alike(one, decisions, other, limits) {
                     continue;
                 }
                 let [left, right] = [one, other].map(|at| &policies[at]);
-                assert!(journals[one] == journals[other], "{} is taken for {}", left.to_toml(), right.to_toml());
+                assert!(*journal == replays[other].2, "{} is taken for {}", left.to_toml(), right.to_toml());
                 let layers = || left.layers.iter().zip(&right.layers);
                 by_threshold.set(by_threshold.get() + usize::from(layers().any(|(a, b)| a.threshold != b.threshold)));
                 by_settings.set(by_settings.get() + usize::from(layers().any(|(a, b)| a.spec != b.spec)));
+                by_asking.set(by_asking.get() + usize::from(!forms.are_alike(one, without_asking, other, limits)));
             }
         }
     });
-    assert!(by_threshold.get() > 1_000 && by_settings.get() > 1_000, "{} and {}", by_threshold.get(), by_settings.get());
+    let counts = [by_threshold, by_settings, by_asking].map(|count| count.get());
+    assert!(counts.into_iter().all(|count| count > 1_000), "{counts:?}");
 }

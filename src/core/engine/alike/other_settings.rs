@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::context::Context;
-use crate::engine::layer::{LayerInput, LayerSpec, Proposal, RunningLayer, Scope};
+use crate::engine::layer::{LayerInput, LayerSpec, Proposal, RunningLayer};
 use crate::engine::replay::Observer;
 
 /// Other settings of the layers of a policy, for as long as each proposes the same. Their layers see the same contexts, so they remember
@@ -32,9 +32,7 @@ impl<'a> OtherSettings<'a> {
 
 impl Observer for OtherSettings<'_> {
     fn proposed(&mut self, layer: usize, input: &LayerInput, proposal: &Proposal) {
-        // What is for one request is settled in a copy of the layer, which the others have not.
-        let is_for_request = proposal.acts() && proposal.scope == Scope::Request;
-        self.0[layer].retain_mut(|other| !is_for_request && other.layer.propose(input) == *proposal);
+        self.0[layer].retain_mut(|other| other.layer.propose(input) == *proposal);
     }
 
     fn settled(&mut self, layer: usize, context: &Context) {
