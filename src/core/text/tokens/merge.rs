@@ -3,43 +3,67 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashMap;
-use tiktoken_rs::{Rank, byte_pair_split};
-
 use super::ranks::Ranks;
+use super::table::{self, Table};
 
-/// The tokens that occurred in the pre-tokens so far: all that tiktoken-rs needs to merge these.
-pub(super) type SeenTokens = FxHashMap<Vec<u8>, Rank>;
+/// Merges bytes into tokens, and remembers what it asked of their ranks.
+#[derive(Default)]
+pub(super) struct Merger {
+    /// By text: one more than the rank of a token, and 0 for a text that is no token.
+    known: Table,
+}
 
-/// Bytes from which a pre-token is merged here. tiktoken-rs looks at all parts for each merge, which takes longest for long ones;
-/// it has another way for these, from the same length on, but not for tables like ours.
-const LONG: usize = 100;
+/// Bytes from which a queue finds the next merge. Below it, a look at all parts is faster.
+const LONG: usize = 32;
 
-/// Returns the number of tokens of a pre-token that is not a token itself.
-pub(super) fn count_merged(pre_token: &[u8], ranks: &Ranks, seen: &mut SeenTokens) -> u64 {
-    match pre_token.len() {
-        short @ 0..=1 => short as u64,
-        LONG.. => count_long(pre_token, ranks),
-        _ => {
-            ranks.for_each_in(pre_token, |token, rank| {
-                if !seen.contains_key(token) {
-                    seen.insert(token.to_vec(), rank);
+impl Merger {
+    /// Returns the number of tokens of a pre-token that is not a token itself.
+    pub fn count(&mut self, pre_token: &[u8], ranks: &Ranks) -> u64 {
+        let rank = |start: u32, end: u32| {
+            let (start, end) = (start as usize, end as usize);
+            match pre_token.get(start..end)? {
+                whole if whole.len() == pre_token.len() => None,
+                [first, second] => ranks.of_pair([*first, *second]),
+                part => {
+                    let rank = || ranks.get(part).map_or(0, |rank| u64::from(rank) + 1);
+                    let number = self.known.get_or(table::key(pre_token, start, part.len()), rank);
+                    number.checked_sub(1).map(|rank| rank as u32)
                 }
-            });
-            byte_pair_split(pre_token, seen).len() as u64
-        }
+            }
+        };
+        if pre_token.len() < LONG { count_short(pre_token.len(), rank) } else { count_long(pre_token.len(), rank) }
     }
 }
 
-/// Counts like `byte_pair_split`, with a queue of the possible merges.
-fn count_long(pre_token: &[u8], ranks: &Ranks) -> u64 {
+/// Merges the bytes of a short pre-token. `rank` is that of the token from one byte to before another one.
+fn count_short(len: usize, mut rank: impl FnMut(u32, u32) -> Option<u32>) -> u64 {
+    const NONE: u32 = u32::MAX;
+    // Where each part begins, and the rank of the token that it makes with the next part. Behind the last part is the end.
+    let mut parts: [(u32, u32); LONG] = std::array::from_fn(|at| (at as u32, NONE));
+    let mut count = len;
+    let mut rank_at = |parts: &[(u32, u32)], at: usize| match parts[at..] {
+        [(start, _), _, (end, _), ..] => rank(start, end).unwrap_or(NONE),
+        _ => NONE,
+    };
+    for at in 0..len {
+        parts[at].1 = rank_at(&parts[..=len], at);
+    }
+    while let Some(at) = (0..count).min_by_key(|at| parts[*at].1).filter(|at| parts[*at].1 != NONE) {
+        parts.copy_within(at + 2..=count, at + 1);
+        count -= 1;
+        for changed in at.saturating_sub(1)..=at {
+            parts[changed].1 = rank_at(&parts[..=count], changed);
+        }
+    }
+    count as u64
+}
+
+/// Merges the bytes of a long pre-token like [`count_short`].
+fn count_long(len: usize, mut rank: impl FnMut(u32, u32) -> Option<u32>) -> u64 {
     /// End of a part that was merged into the one before it.
     const GONE: u32 = u32::MAX;
-    let len = pre_token.len() as u32;
-    let merge = |start: u32, end: u32| {
-        let token = pre_token.get(start as usize..end as usize)?;
-        ranks.get(token).map(|rank| Reverse(Merge::new(rank, start, token.len())))
-    };
+    let len = len as u32;
+    let mut merge = |start: u32, end: u32| Some(Reverse(Merge::new(rank(start, end)?, start, end - start)));
     let mut queue: BinaryHeap<_> = (0..len).filter_map(|start| merge(start, start + 2)).collect();
     // For each byte that begins a part: where the part ends, and where the one before it begins.
     let mut ends: Vec<u32> = (1..=len).collect();
@@ -70,8 +94,8 @@ fn count_long(pre_token: &[u8], ranks: &Ranks) -> u64 {
 struct Merge(u64);
 
 impl Merge {
-    fn new(rank: Rank, start: u32, bytes: usize) -> Self {
-        Self(u64::from(rank) << 40 | u64::from(start) << 8 | bytes as u64)
+    fn new(rank: u32, start: u32, bytes: u32) -> Self {
+        Self(u64::from(rank) << 40 | u64::from(start) << 8 | u64::from(bytes))
     }
 
     fn range(self) -> (u32, u32) {

@@ -24,6 +24,8 @@ pub(super) struct Ranks {
     pairs: Vec<u32>,
     /// Where the bytes of each token end.
     ends: Vec<u32>,
+    /// The first bytes of each token beyond its pair, in its order.
+    heads: Vec<u32>,
     /// Where the ranks begin in `data`.
     ranks: usize,
     /// Where the bytes of the first token begin in `data`.
@@ -47,52 +49,33 @@ impl Ranks {
         let ranks = 2 * PAIRS + lengths.len();
         let bytes = ranks + 3 * lengths.len();
         let mut ends = Vec::with_capacity(lengths.len());
+        let mut heads = Vec::with_capacity(lengths.len());
         let mut end = bytes as u32;
         for length in lengths {
+            heads.push(head(&data[end as usize..][..usize::from(*length)]));
             end += u32::from(*length);
             ends.push(end);
         }
-        Self { data, pairs, ends, ranks, bytes }
+        Self { data, pairs, ends, heads, ranks, bytes }
+    }
+
+    /// Returns the rank of a token of two bytes.
+    pub fn of_pair(&self, pair: [u8; 2]) -> Option<u32> {
+        // It is the first of the tokens that begin with the pair.
+        let tokens = self.pair(pair);
+        (!tokens.is_empty() && self.beyond(tokens.start).is_empty()).then(|| self.rank(tokens.start))
     }
 
     /// Returns the rank of a token of two or more bytes.
     pub fn get(&self, token: &[u8]) -> Option<u32> {
         let [first, second, beyond @ ..] = token else { return None };
-        let of_pair = self.pair([*first, *second]);
-        // The pair alone, if it is a token, is the first of its tokens.
-        let at = if beyond.is_empty() { of_pair.start } else { self.first(of_pair.clone(), |other| other >= beyond) };
-        (at < of_pair.end && self.beyond(at) == beyond).then(|| self.rank(at))
-    }
-
-    /// Calls `each` with every token of two or more bytes that is somewhere in a text, and its rank.
-    pub fn for_each_in<'t>(&self, text: &'t [u8], mut each: impl FnMut(&'t [u8], u32)) {
-        for (start, pair) in text.windows(2).enumerate() {
-            let mut tokens = self.pair([pair[0], pair[1]]);
-            // All tokens of the range begin with the text from `start` to `end`, and the shortest is the first.
-            let mut end = start + 2;
-            while !tokens.is_empty() {
-                let beyond = end - start - 2;
-                if self.beyond(tokens.start).len() == beyond {
-                    each(&text[start..end], self.rank(tokens.start));
-                    tokens.start += 1;
-                }
-                let Some(next) = text.get(end) else { break };
-                tokens.start = self.first(tokens.clone(), |other| other[beyond] >= *next);
-                tokens.end = self.first(tokens.clone(), |other| other[beyond] > *next);
-                end += 1;
-            }
-        }
-    }
-
-    /// Returns the first token of a range whose bytes beyond the pair are so; the end of the range if there is none. All tokens
-    /// behind it must be so too.
-    fn first(&self, tokens: Range<usize>, is_so: impl Fn(&[u8]) -> bool) -> usize {
-        let Range { mut start, mut end } = tokens;
-        while start < end {
-            let middle = start.midpoint(end);
-            if is_so(self.beyond(middle)) { end = middle } else { start = middle + 1 }
-        }
-        start
+        let tokens = self.pair([*first, *second]);
+        let heads = &self.heads[tokens.clone()];
+        let head = head(beyond);
+        let first = heads.partition_point(|other| *other < head);
+        let ties = heads[first..].partition_point(|other| *other == head);
+        let same = tokens.start + first..tokens.start + first + ties;
+        same.clone().find(|at| self.beyond(*at) == beyond).map(|at| self.rank(at))
     }
 
     /// Returns the tokens that begin with a pair of bytes.
@@ -111,4 +94,12 @@ impl Ranks {
         let byte = |place: usize| self.data[self.ranks + place * self.ends.len() + token];
         u32::from_le_bytes([byte(0), byte(1), byte(2), 0])
     }
+}
+
+/// Returns four bytes as a number whose order is theirs. Where there are fewer, the rest is 0.
+fn head(bytes: &[u8]) -> u32 {
+    let mut head = [0; 4];
+    let len = bytes.len().min(4);
+    head[..len].copy_from_slice(&bytes[..len]);
+    u32::from_be_bytes(head)
 }
