@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::results::saved::CalibrationRow;
 use crate::tokens::block_sizes::BlockSizes;
-use crate::tokens::calibration::{Calibration, has_public_tokenizer, main_model};
+use crate::tokens::calibration::{Calibration, main_model, public_tokenizer};
 use crate::tokens::meter::{Meter, RECORDED, SizeUnit, UnknownMeter};
 use crate::transcript::conversation::Conversation;
 
-/// Counter of models whose tokenizer is public, and of models about which nothing is known.
+/// Counter of models about which nothing is known.
 pub const DEFAULT_COUNTER: Meter = Meter::from_unit(SizeUnit::O200k);
 
 /// How tokens are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TokenCounter {
-    /// Own counter of each conversation: calibrated with recorded usage if the model's tokenizer is not public, else
-    /// [`DEFAULT_COUNTER`].
+    /// Own counter of each conversation: calibrated with recorded usage if the model's tokenizer is not public, else that
+    /// tokenizer.
     Own,
     /// Calibrated with recorded usage, whatever the model.
     Recorded,
@@ -44,7 +44,7 @@ impl TokenCounter {
             (TokenCounter::Fixed(meter), _) => by_meter(meter),
             (TokenCounter::Own, None) => by_meter(DEFAULT_COUNTER),
             (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by_meter(DEFAULT_COUNTER),
-            (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by_meter(DEFAULT_COUNTER),
+            (TokenCounter::Own, Some(model)) if let Some(unit) = public_tokenizer(model) => by_meter(Meter::from_unit(unit)),
             (TokenCounter::Own | TokenCounter::Recorded, model) => match Calibration::for_conversation(conversation) {
                 Some(calibration) => {
                     let resolved = by_meter(calibration.meter());

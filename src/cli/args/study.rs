@@ -76,8 +76,8 @@ pub struct StudyArgs {
     /// Tokens of the system prompt and tools in every request [default: from the first recorded usage]
     #[arg(help_heading = COUNTING, long, value_name = "TOKENS", value_parser = RangedU64ValueParser::<u32>::new().range(..=u64::from(u32::MAX)))]
     overhead: Option<u32>,
-    /// Token counter: own (each model's own tokenizer: o200k, or calibrated on recorded usage if its tokenizer is not
-    /// public, as Claude's), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4
+    /// Token counter: own (each model's own tokenizer: o200k or cl100k, or calibrated on recorded usage if it is
+    /// not public, as Claude's), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4
     /// (see `recompact catalog meters`)
     #[arg(help_heading = COUNTING, long, value_name = "NAME", default_value = "own")]
     tokenizer: TokenCounter,

@@ -20,8 +20,8 @@ use crate::cli::input::Transcripts;
 pub struct Inspect {
     #[command(flatten)]
     transcripts: Transcripts,
-    /// Token counter: own (each model's own tokenizer: o200k, or calibrated on recorded usage if its tokenizer is not
-    /// public, as Claude's), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4
+    /// Token counter: own (each model's own tokenizer: o200k or cl100k, or calibrated on recorded usage if it is
+    /// not public, as Claude's), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4
     /// (see `recompact catalog meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
     tokenizer: TokenCounter,

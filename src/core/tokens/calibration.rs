@@ -16,7 +16,7 @@ use crate::tokens::meter::{Meter, Rates};
 use crate::transcript::conversation::Conversation;
 
 pub use deltas::{Delta, deltas, new_messages};
-pub use family::{FAMILIES, Family, family, has_public_tokenizer, main_model};
+pub use family::{FAMILIES, Family, family, main_model, public_tokenizer};
 pub use fit::{Fit, MIN_DELTAS, Spread, estimate, fit, one_rate};
 pub use metered::{message_size, metered};
 pub use share::apportion;

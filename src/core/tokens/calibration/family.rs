@@ -1,7 +1,9 @@
-//! Model families: rates for sessions with too little recorded usage, and which models have a public tokenizer.
+//! Model families: rates for sessions with too little recorded usage, and what counts models whose tokenizer is public.
+
+use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
 use super::Spread;
-use crate::tokens::meter::Rates;
+use crate::tokens::meter::{Rates, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
 /// A family of models with common rates.
@@ -33,11 +35,18 @@ pub fn family(model: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| model.to_ascii_lowercase().contains(family.id_part))
 }
 
-/// Whether a model's tokens can be counted exactly. OpenAI publishes its vocabularies; GPT-4o and later use o200k_base.
-pub fn has_public_tokenizer(model: &str) -> bool {
+/// Returns what counts a model's tokens exactly; `None` if its vocabulary is not public, or older than GPT-3.5. OpenAI publishes which
+/// model has which one (`tiktoken/model.py`, of which tiktoken-rs has a copy). A name may have a provider before a slash, and a variant
+/// behind a colon.
+pub fn public_tokenizer(model: &str) -> Option<SizeUnit> {
     let model = model.to_ascii_lowercase();
-    let name = model.rsplit('/').next().unwrap_or_default();
-    ["gpt-", "chatgpt-", "o1", "o3", "o4", "codex"].iter().any(|begin| name.starts_with(begin))
+    let name = model.rsplit('/').next()?;
+    let base = || get_tokenizer(name.split(':').next()?);
+    match get_tokenizer(name).or_else(base)? {
+        Tokenizer::O200kBase | Tokenizer::O200kHarmony => Some(SizeUnit::O200k),
+        Tokenizer::Cl100kBase => Some(SizeUnit::Cl100k),
+        Tokenizer::P50kBase | Tokenizer::R50kBase | Tokenizer::P50kEdit | Tokenizer::Gpt2 => None,
+    }
 }
 
 /// Returns the model that answered the most calls of a conversation; on a tie, the first one. Skips names in angle brackets,

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::tokens::meter::SCALE;
+use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{
     Block, BlockId, Call, Compaction, ConversationBuilder, Message, Origin, RecordedEdit, Role, Thinking, Usage, text_wire,
 };
@@ -265,8 +266,16 @@ fn compaction_shares_usage_among_remaining_blocks() {
 
 #[test]
 fn model_families_are_recognised_by_id() {
-    assert!(["gpt-5.5", "openai/gpt-4o-mini", "o3", "codex-mini-latest"].map(has_public_tokenizer).iter().all(|public| *public));
-    assert!(!["claude-opus-4-6", "gemini-3-pro", "kimi-k2", "ocean"].map(has_public_tokenizer).iter().any(|public| *public));
+    for (models, unit) in [
+        (["gpt-5.5", "openai/gpt-4o-mini", "o3", "codex-mini-latest", "openai/gpt-oss-120b:free"], Some(SizeUnit::O200k)),
+        (
+            ["gpt-4", "GPT-4-turbo", "azure/gpt-35-turbo", "gpt-3.5-turbo-0125", "ft:gpt-3.5-turbo:mine::id"],
+            Some(SizeUnit::Cl100k),
+        ),
+        (["claude-opus-4-6", "gemini-3-pro", "kimi-k2", "ocean", "text-davinci-003"], None),
+    ] {
+        assert_eq!(models.map(public_tokenizer), [unit; 5], "{models:?}");
+    }
     let names = ["claude-opus-4-6", "us.anthropic.Claude-X", "gpt-5.5"].map(|model| family(model).map(|family| family.name));
     assert_eq!(names, [Some("claude"), Some("claude"), None]);
     let with =
