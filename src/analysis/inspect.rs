@@ -220,7 +220,7 @@ impl Inspection {
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
             recorded_compactions: RecordedCompaction::all(conversation, tokens),
             compaction_losses: losses(conversation, tokens),
-            meters: meters::checks(conversation, &sizes),
+            meters: meters::checks(conversation, &sizes, resolved.calibration.as_ref()),
             notes: notes.iter().map(note).collect(),
         }
     }

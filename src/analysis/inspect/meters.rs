@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::tokens::block_sizes::BlockSizes;
-use crate::tokens::calibration::{Delta, Fit, Spread, deltas, metered, own};
+use crate::tokens::calibration::{Calibration, Delta, Fit, Spread, deltas, metered, own};
 use crate::tokens::meter::{Meter, RECORDED, Rounding, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
@@ -54,13 +54,17 @@ impl MeterCheck {
 }
 
 /// Checks every meter. The last one is fitted to recorded usage; each half of the session uses the rates of the other half. `sizes` are
-/// those of the report.
-pub(super) fn checks(conversation: &Conversation, sizes: &BlockSizes) -> Vec<MeterCheck> {
+/// those of the report, and `calibration` is that of its counter, if it was fitted.
+pub(super) fn checks(conversation: &Conversation, sizes: &BlockSizes, calibration: Option<&Calibration>) -> Vec<MeterCheck> {
     let deltas = deltas(conversation);
     let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter, sizes)).collect();
     let own = own(conversation, &deltas);
-    let fitted = Fit::from_deltas(&own).map(|fit| fit.held_out.into_iter().zip(own.iter().map(|delta| delta.tokens)).collect());
-    checks.extend(fitted.and_then(|pairs| MeterCheck::new(RECORDED.name.to_owned(), pairs)));
+    let fitted = match calibration {
+        Some(calibration) => calibration.held_out.clone(),
+        None => Fit::from_deltas(&own).map(|fit| fit.held_out).unwrap_or_default(),
+    };
+    let pairs = fitted.into_iter().zip(own.iter().map(|delta| delta.tokens)).collect();
+    checks.extend(MeterCheck::new(RECORDED.name.to_owned(), pairs));
     checks
 }
 

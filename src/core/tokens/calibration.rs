@@ -33,6 +33,8 @@ pub struct Calibration {
     /// Source of the rates.
     pub by: RateSource,
     pub spread: Spread,
+    /// Estimated tokens of each of these calls by rates that were found on the other half of them; empty if the rates are a family's.
+    pub held_out: Vec<f64>,
     /// Size of every block in ten-thousandths of a token.
     pub sizes: Vec<u64>,
 }
@@ -52,12 +54,13 @@ impl Calibration {
         let model = main_model(conversation);
         let all = deltas(conversation);
         let own = own(conversation, &all);
-        let (by, rates, spread) = match Fit::from_deltas(&own) {
-            Some(fit) => (RateSource::Itself, fit.rates, fit.spread),
-            None => model.and_then(family).map(|family| (RateSource::Family(family.name), family.rates, family.spread))?,
+        let of_family = |family: &Family| (RateSource::Family(family.name), family.rates, family.spread, Vec::new());
+        let (by, rates, spread, held_out) = match Fit::from_deltas(&own) {
+            Some(fit) => (RateSource::Itself, fit.rates, fit.spread, fit.held_out),
+            None => model.and_then(family).map(of_family)?,
         };
         let sizes = apportion(conversation, rates, &all);
-        Some(Self { model: model.map(str::to_owned), rates, deltas: own.len(), by, spread, sizes })
+        Some(Self { model: model.map(str::to_owned), rates, deltas: own.len(), by, spread, held_out, sizes })
     }
 
     /// Returns the counter that was fitted.
