@@ -1,7 +1,7 @@
 //! Benchmarks the sizes of blocks in every unit, in MB per second of the text the model reads, and tokens against tiktoken-rs.
 //!
 //! *Cold* counts with an empty cache, as for the first transcript of a run; *warm* counts the same text again. The vocabulary is
-//! loaded before both.
+//! loaded before both. The ratio is also printed for each folder of recordings in `$RECOMPACT_TRANSCRIPTS`, separated as in PATH.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -9,9 +9,11 @@ mod session;
 mod trace;
 
 use std::hint::black_box;
+use std::slice;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use recompact::analysis::corpus::{Corpus, FileCorpus};
 use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
@@ -31,32 +33,39 @@ fn counting(criterion: &mut Criterion) {
     }
     for measure in [SizeUnit::O200k, SizeUnit::Cl100k] {
         group.bench_function(BenchmarkId::new("cold", measure), |bencher| {
-            bencher.iter_custom(|times| (0..times).map(|_| cold(&conversation, measure)).sum());
+            bencher.iter_custom(|times| (0..times).map(|_| cold(slice::from_ref(&conversation), measure)).sum());
         });
     }
     group.bench_function("tiktoken-rs/o200k", |bencher| bencher.iter(|| plain(black_box(&conversation))));
     group.finish();
-    ratio(&conversation);
+    ratio("an invented session", &[conversation]);
+    for folder in std::env::split_paths(&std::env::var_os("RECOMPACT_TRANSCRIPTS").unwrap_or_default()) {
+        let corpus = FileCorpus::at(&folder);
+        let readings = (0..corpus.names().len()).filter_map(|at| corpus.read(at).ok());
+        ratio(&folder.display().to_string(), &readings.flat_map(|reading| reading.conversations).collect::<Vec<_>>());
+    }
 }
 
 /// Prints how many times faster the token count is than tiktoken-rs alone, by the best of a few runs each.
-fn ratio(conversation: &Conversation) {
-    let best = |run: &dyn Fn() -> Duration| (0..5).map(|_| run()).min().unwrap_or_default();
+fn ratio(name: &str, conversations: &[Conversation]) {
+    let best = |run: &dyn Fn() -> Duration| (0..3).map(|_| run()).min().unwrap_or_default();
     let tiktoken = best(&|| {
         let start = Instant::now();
-        black_box(plain(conversation));
+        black_box(conversations.iter().map(plain).sum::<usize>());
         start.elapsed()
     });
-    let ours = best(&|| cold(conversation, SizeUnit::O200k));
-    println!("counting o200k, cold: {:.1} × tiktoken-rs", tiktoken.as_secs_f64() / ours.as_secs_f64());
+    let ours = best(&|| cold(conversations, SizeUnit::O200k));
+    println!("counting o200k, cold, {name}: {:.1} × tiktoken-rs", tiktoken.as_secs_f64() / ours.as_secs_f64());
 }
 
 /// Returns the time to count in a new thread, because every thread has its own cache.
-fn cold(conversation: &Conversation, measure: SizeUnit) -> Duration {
+fn cold(conversations: &[Conversation], measure: SizeUnit) -> Duration {
     let count = || {
         measure.text("the vocabulary and its expression, for qxzj, are loaded");
         let start = Instant::now();
-        black_box(BlockSizes::new(black_box(conversation), [measure]));
+        for conversation in conversations {
+            black_box(BlockSizes::new(black_box(conversation), [measure]));
+        }
         start.elapsed()
     };
     std::thread::scope(|scope| scope.spawn(count).join().expect("counting does not panic"))
