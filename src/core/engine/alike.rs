@@ -69,8 +69,8 @@ impl<'a> PolicyForms<'a> {
         let is_other = |other: &usize| self.forms[*other].frame == *frame && is_wanted(*other);
         let others: Vec<usize> = (0..self.policies.len()).filter(is_other).collect();
         let others_of = |(at, layer): (usize, &Layer)| -> BTreeMap<usize, &LayerSpec> {
-            let asked = others.iter().filter(|_| can_be_asked(layer));
-            let settings = asked.map(|other| (self.forms[*other].own[at], &self.policies[*other].layers[at].spec));
+            let asked = if can_be_asked(layer) { &others[..] } else { &[] };
+            let settings = asked.iter().map(|other| (self.forms[*other].own[at], &self.policies[*other].layers[at].spec));
             settings.filter(|(number, _)| *number != own[at]).collect()
         };
         OtherSettings::new(self.policies[policy].layers.iter().enumerate().map(others_of))

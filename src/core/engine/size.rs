@@ -33,6 +33,11 @@ impl Size {
     pub fn resolve(&self, limits: Limits) -> u64 {
         self.formula.evaluate(limits).max(0.0) as u64
     }
+
+    /// Returns whether it is the number 0.
+    pub fn is_zero(&self) -> bool {
+        matches!(*self.formula, Formula::Number(0.0))
+    }
 }
 
 impl From<u64> for Size {

@@ -28,7 +28,8 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 /// Returns whether a template has the hole `{name}`.
 pub fn has_placeholder(template: &str, name: &str) -> bool {
-    template.contains(&format!("{{{name}}}"))
+    let is_hole = |(at, name): (usize, &str)| template[..at].ends_with('{') && template[at + name.len()..].starts_with('}');
+    template.match_indices(name).any(is_hole)
 }
 
 #[cfg(test)]
@@ -39,5 +40,7 @@ mod tests {
     fn template_holes_are_filled_once() {
         assert_eq!(fill("[{tool}: {n} of {n}]", &[("tool", "{n}"), ("n", "3")]), "[{n}: 3 of 3]");
         assert_eq!(fill("{unknown} { {n", &[("n", "3")]), "{unknown} { {n");
+        let has_n = ["{n}", "n {n}.", "n", "{n", "n}", "{nn}", "{ n}", ""].map(|template| has_placeholder(template, "n"));
+        assert_eq!(has_n, [true, true, false, false, false, false, false, false]);
     }
 }

@@ -162,7 +162,7 @@ impl Action for Clear {
 impl Clear {
     /// Returns whether results wait until enough can be cleared at once.
     fn in_batches(&self) -> bool {
-        self.clear_at_least != Size::from(0)
+        !self.clear_at_least.is_zero()
     }
 
     /// Returns the results that are old. Of those, this many of the newest stay, too.

@@ -148,7 +148,7 @@ impl Action for Keep {
         let numbers = [
             ("keep_recent_turns", self.keep_recent_turns.map(|turns| turns == 0)),
             ("keep_recent_groups", self.keep_recent_groups.map(|groups| groups == 0)),
-            ("keep_recent_tokens", self.keep_recent_tokens.as_ref().map(|tokens| *tokens == Size::from(0))),
+            ("keep_recent_tokens", self.keep_recent_tokens.as_ref().map(Size::is_zero)),
         ];
         WrongSetting::unless_one_says_what_stays(numbers.map(|(name, is_zero)| (name, is_zero.is_some())))?;
         if self.remove_from == RemoveFrom::Middle {
