@@ -45,7 +45,7 @@ fn of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
         (format!("{most} messages"), over.filter(idle).collect())
     } else {
         let checks = replay.journal.threshold_checks.iter().filter(|check| check.layer == layer && check.due);
-        let over = checks.filter(|check| check.size > check.limit);
+        let over = checks.filter(|check| settings.is_over(check.size, check.limit));
         let limit = over.clone().next()?.limit;
         (limit.to_string(), over.map(|check| check.call).filter(idle).collect())
     };
