@@ -1,4 +1,4 @@
-//! Text helpers: cutting at characters, plurals, wrapping, names that are alike.
+//! Text helpers: cutting at characters, plurals, wrapping, names that are alike, names of files.
 
 /// Returns the lines of the `//!` documentation that a source file begins with, without their marks.
 pub fn doc_lines(source: &str) -> impl Iterator<Item = &str> {
@@ -21,6 +21,11 @@ pub fn doc_about(source: &str) -> String {
 /// Returns a text of several lines as one line.
 pub fn in_one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the last part of a path, of this system or of another one: behind its last slash or backslash.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
 /// Returns the first `chars` characters of a text, or the whole text if it is shorter.

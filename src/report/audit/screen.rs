@@ -9,7 +9,7 @@ use crate::metrics::column::Unit;
 use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step, changes};
 use crate::report::table_model::{ColumnHeader, LONGEST_NAME, TableModel, Tone, cut_path, cut_to};
 use crate::report::{Layout, number_format};
-use crate::util::text::plural;
+use crate::util::text::{file_name, plural};
 
 /// Number of losses that are named.
 const WORST_LOSSES: usize = 5;
@@ -105,7 +105,7 @@ fn compactions(audit: &Audit) -> String {
 fn losses(audit: &Audit) -> Option<Prose> {
     let mut lost: Vec<(&str, &CompactionLoss)> = Vec::new();
     for transcript in &audit.transcripts {
-        let file = transcript.path.rsplit('/').next().unwrap_or_default();
+        let file = file_name(&transcript.path);
         lost.extend(transcript.compactions.iter().filter_map(|compacted| Some((file, compacted.lost.as_ref()?))));
     }
     lost.sort_by_key(|(_, lost)| std::cmp::Reverse(lost.nowhere));
@@ -135,7 +135,7 @@ fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
         });
         let first = findings.iter().min_by_key(|finding| Level::ALL.iter().position(|level| *level == finding.level));
         let place = first.map(|finding| {
-            let file = cut_path(finding.path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
+            let file = cut_path(file_name(&finding.path), LONGEST_NAME);
             finding.line.map_or(file.to_owned(), |line| format!("{file}:{line}"))
         });
         let meaning = by_id(id).map(|kind| cut_to(&kind.about(), MEANING)).unwrap_or_default();

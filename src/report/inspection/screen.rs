@@ -9,7 +9,7 @@ use crate::metrics::column::Unit;
 use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
 use crate::report::table_model::{ColumnHeader, LONGEST_NAME, TableModel, cut, cut_path, left_out};
 use crate::report::{Layout, number_format, spark};
-use crate::util::text::plural;
+use crate::util::text::{file_name, plural};
 
 /// Rows of the table.
 const SHOWN: usize = 12;
@@ -179,7 +179,7 @@ fn checks(inspections: &Inspections) -> Vec<Check> {
         checks.push(Check::new("notes", WITHOUT_TEXTS));
     }
     if let Some((path, line, what)) = notes.first() {
-        let file = cut_path(path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
+        let file = cut_path(file_name(path), LONGEST_NAME);
         let place = line.map_or(file.to_owned(), |line| format!("{file}:{line}"));
         let text = Prose::new(format!("{}, such as ", plural(notes.len(), "note")));
         let text = text.name(place).words(": ").name(cut(what));

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::engine::layer::{file_part_asked_for, says_range};
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, PairId};
 use crate::transcript::tool_access;
+use crate::util::text::file_name;
 
 /// How such results begin in Claude Code 2.0 and 2.1, and in Cline.
 const WORDINGS: [&str; 3] = [
@@ -100,8 +101,4 @@ fn changes(conversation: &Conversation) -> HashMap<String, Vec<BlockId>> {
         }
     }
     changes
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Lines of conversations that were read from several files: the archives of an agent, one after the other.
 
 use super::Conversation;
+use crate::util::text::file_name;
 
 /// One file of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl Conversation {
     /// Formats a line for messages: `line 7`, or `line 7 of transcript_2.jsonl`.
     pub fn line_label(&self, line: u32) -> String {
         match self.file_and_line(line) {
-            (Some(path), line) => format!("line {line} of {}", path.rsplit('/').next().unwrap_or(path)),
+            (Some(path), line) => format!("line {line} of {}", file_name(path)),
             (None, line) => format!("line {line}"),
         }
     }

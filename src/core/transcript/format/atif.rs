@@ -20,6 +20,7 @@ use super::timeline::Timeline;
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, document, jsonl};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, SourceFile};
+use crate::util::text::file_name;
 
 /// The id of the format.
 const NAME: &str = "atif";
@@ -94,11 +95,9 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
         }
     }
     let place = |note: Note| match note.line.zip(conversations.first()).map(|(line, main)| main.file_and_line(line)) {
-        Some((Some(path), line)) => Note {
-            line: Some(1),
-            what: format!("line {line} of {}: {}", path.rsplit('/').next().unwrap_or(path), note.what),
-            ..note
-        },
+        Some((Some(path), line)) => {
+            Note { line: Some(1), what: format!("line {line} of {}: {}", file_name(path), note.what), ..note }
+        }
         _ => note,
     };
     let notes = notes.finish().into_iter().map(place).collect();

@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Value, json};
 
 use super::{jsonl, marks};
+use crate::util::text::file_name;
 
 /// Records to look at: the first ones can be cut off or be bookkeeping.
 const RECORDS: usize = 20;
@@ -39,7 +40,7 @@ pub struct Head<'a> {
 
 impl<'a> Head<'a> {
     pub fn new(path: &'a str, bytes: &'a [u8]) -> Self {
-        let file = path.rsplit('/').next().unwrap_or(path);
+        let file = file_name(path);
         let file = COMPRESSIONS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
         Self { file, bytes, records: records(bytes) }
     }

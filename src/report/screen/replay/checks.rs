@@ -14,7 +14,7 @@ use crate::report::number_format::{count, value};
 use crate::report::table_model::{LONGEST_NAME, cost_check, cut, cut_path};
 use crate::results::Role;
 use crate::results::saved::{ResultNote, Results, Unit};
-use crate::util::text::{plural, were};
+use crate::util::text::{file_name, plural, were};
 
 /// A share of facts that are in context by chance is worth a remark from here on.
 const MUCH_CHANCE: f64 = 0.05;
@@ -186,7 +186,7 @@ fn notes(results: &Results) -> Option<Prose> {
     let first = notes.first()?;
     let line = first.line.map(|line| format!(":{line}")).unwrap_or_default();
     let files: std::collections::HashSet<&str> = notes.iter().map(|note| note.path.as_str()).collect();
-    let file = cut_path(first.path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
+    let file = cut_path(file_name(&first.path), LONGEST_NAME);
     let counts = format!("{} on {}, such as ", plural(notes.len(), "note"), plural(files.len(), "file"));
     Some(Prose::new(counts).name(format!("{file}{line}")).words(": ").name(cut(&first.what)))
 }

@@ -6,6 +6,7 @@ use super::envelope::{self, Exchange};
 use super::said::Said;
 use super::{Log, chains, records};
 use crate::transcript::conversation::SourceFile;
+use crate::util::text::file_name;
 
 /// What identifies the only request of a file.
 #[derive(Debug, Clone)]
@@ -63,7 +64,7 @@ pub fn read_files(files: &[(&str, &[u8])]) -> Reading {
     }
     let place = |note: Note| {
         let path = note.line.and_then(|line| files.get(line as usize - 1)).map_or("", |(path, _)| path);
-        Note { line: Some(1), what: format!("{}: {}", path.rsplit('/').next().unwrap_or(path), note.what), ..note }
+        Note { line: Some(1), what: format!("{}: {}", file_name(path), note.what), ..note }
     };
     Reading { conversations, notes: notes.into_iter().map(place).collect() }
 }
