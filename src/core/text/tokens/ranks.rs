@@ -68,14 +68,16 @@ impl Ranks {
 
     /// Returns the rank of a token of two or more bytes.
     pub fn get(&self, token: &[u8]) -> Option<u32> {
-        let [first, second, beyond @ ..] = token else { return None };
-        let tokens = self.pair([*first, *second]);
-        let heads = &self.heads[tokens.clone()];
-        let head = head(beyond);
+        let (pair, beyond) = token.split_first_chunk()?;
+        if beyond.is_empty() {
+            return self.of_pair(*pair);
+        }
+        let tokens = self.pair(*pair);
+        let (heads, head) = (&self.heads[tokens.clone()], head(beyond));
         let first = heads.partition_point(|other| *other < head);
-        let ties = heads[first..].partition_point(|other| *other == head);
-        let same = tokens.start + first..tokens.start + first + ties;
-        same.clone().find(|at| self.beyond(*at) == beyond).map(|at| self.rank(at))
+        let ties = heads[first..].iter().take_while(|other| **other == head).count();
+        let mut same = tokens.start + first..tokens.start + first + ties;
+        same.find(|at| self.beyond(*at) == beyond).map(|at| self.rank(at))
     }
 
     /// Returns the tokens that begin with a pair of bytes.
