@@ -114,7 +114,7 @@ impl CountCache {
     }
 }
 
-/// Maximum bytes of a piece that is counted at once. The memory for it is 50 times as large.
+/// Maximum bytes of a piece that is counted at once. Merging keeps a possible merge and two places for each byte.
 const MAX_PIECE_BYTES: usize = 64 * 1024;
 
 /// Counts pieces that are not in the cache.

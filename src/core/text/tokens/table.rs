@@ -11,7 +11,7 @@ pub(super) struct Table {
 }
 
 /// Bits of a key. The other 24 are enough for a rank, and for the tokens of 16 MB.
-pub(super) const KEY_BITS: u32 = 104;
+const KEY_BITS: u32 = 104;
 
 /// Small enough that the hot part stays in a processor's second-level cache: a table has 1 MB.
 const ROWS: usize = 1 << 15;
@@ -19,7 +19,7 @@ const ROWS: usize = 1 << 15;
 const KEY: u128 = (1 << KEY_BITS) - 1;
 
 impl Table {
-    /// Returns the kept value of a key, or computes it. A value of more than 24 bits is not kept.
+    /// Returns the kept value of a key, which is not 0, or computes it. A value of more than 24 bits is not kept.
     pub fn get_or(&mut self, key: u128, compute: impl FnOnce() -> u64) -> u64 {
         if self.rows.is_empty() {
             self.rows = vec![Default::default(); ROWS];
@@ -48,7 +48,7 @@ fn row_of(key: u128) -> usize {
 }
 
 /// Returns the key of a text: the text itself if it is short, else 104 bits of its hash. `text` begins at `start` in `all`, and what is
-/// behind it does not matter.
+/// behind it does not matter. An empty text has none.
 pub(super) fn key(all: &[u8], start: usize, len: usize) -> u128 {
     const LONGEST: usize = KEY_BITS as usize / 8;
     let rest = &all[start..];

@@ -41,8 +41,8 @@ pub fn family(model: &str) -> Option<&'static Family> {
 pub fn public_tokenizer(model: &str) -> Option<SizeUnit> {
     let model = model.to_ascii_lowercase();
     let name = model.rsplit('/').next()?;
-    let base = || get_tokenizer(name.split(':').next()?);
-    match get_tokenizer(name).or_else(base)? {
+    // The list has `gpt-oss-20b`, which others call `gpt-oss:20b`.
+    match get_tokenizer(name).or_else(|| get_tokenizer(&name.replace(':', "-")))? {
         Tokenizer::O200kBase | Tokenizer::O200kHarmony => Some(SizeUnit::O200k),
         Tokenizer::Cl100kBase => Some(SizeUnit::Cl100k),
         Tokenizer::P50kBase | Tokenizer::R50kBase | Tokenizer::P50kEdit | Tokenizer::Gpt2 => None,

@@ -267,7 +267,7 @@ fn compaction_shares_usage_among_remaining_blocks() {
 #[test]
 fn model_families_are_recognised_by_id() {
     for (models, unit) in [
-        (["gpt-5.5", "openai/gpt-4o-mini", "o3", "codex-mini-latest", "openai/gpt-oss-120b:free"], Some(SizeUnit::O200k)),
+        (["gpt-5.5", "openai/gpt-4o:extended", "o3", "codex-mini-latest", "gpt-oss:20b"], Some(SizeUnit::O200k)),
         (
             ["gpt-4", "GPT-4-turbo", "azure/gpt-35-turbo", "gpt-3.5-turbo-0125", "ft:gpt-3.5-turbo:mine::id"],
             Some(SizeUnit::Cl100k),
