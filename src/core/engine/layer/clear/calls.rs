@@ -13,8 +13,8 @@ pub(super) struct CallsBefore<'c, 'a> {
     context: &'c Context<'a>,
     /// Positions of these messages; there is no response among them.
     results: Range<usize>,
-    /// Those with an input that is not empty.
-    calls: HashMap<PairId, BlockPosition>,
+    /// Of calls with one id, the first of the newest response. `None` if its input is empty.
+    calls: HashMap<PairId, Option<BlockPosition>>,
 }
 
 impl<'c, 'a> CallsBefore<'c, 'a> {
@@ -35,10 +35,10 @@ impl<'c, 'a> CallsBefore<'c, 'a> {
             self.results = first..last + 1;
             self.list(first);
         }
-        self.calls.get(&candidate.pair).copied()
+        self.calls.get(&candidate.pair).copied().flatten()
     }
 
-    /// Lists the calls of the responses directly before a message. Of two calls with one id, the newest counts.
+    /// Lists the calls of the responses directly before a message.
     fn list(&mut self, before: usize) {
         self.calls.clear();
         let messages = self.context.messages()[..before].iter().enumerate().rev();
@@ -47,10 +47,8 @@ impl<'c, 'a> CallsBefore<'c, 'a> {
                 let call = self.context.block(*id);
                 let is_empty =
                     || call.field("input").is_none_or(|input| input.as_object().is_some_and(|fields| fields.is_empty()));
-                if let BlockKind::ToolUse(pair) = call.kind
-                    && !is_empty()
-                {
-                    self.calls.entry(pair).or_insert(BlockPosition { message, block });
+                if let BlockKind::ToolUse(pair) = call.kind {
+                    self.calls.entry(pair).or_insert_with(|| (!is_empty()).then_some(BlockPosition { message, block }));
                 }
             }
         }
