@@ -4,9 +4,9 @@
 mod kept;
 mod loss;
 mod meters;
+mod usage;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use super::secrets::Secrets;
 use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
 use crate::metrics::cost::outputs;
-use crate::metrics::prices::{Bill, CallBill, Ledger, Prices, call_bills};
+use crate::metrics::prices::{CallBill, Prices, call_bills};
 use crate::results::saved::Kinship;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Identity, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
@@ -24,6 +24,7 @@ pub use crate::transcript::format::WITHOUT_TEXTS;
 pub use kept::KeptInspection;
 pub use loss::{CompactionLoss, LostFact, NAMED};
 pub use meters::MeterCheck;
+pub use usage::{ModelBill, RecordedUsage, count_calls_once};
 
 /// Number of the largest results that an inspection lists.
 const LARGEST: usize = 10;
@@ -70,6 +71,7 @@ pub struct Inspection {
     /// Estimates of the meters, compared with the recorded usage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub meters: Vec<MeterCheck>,
+    /// Notes on the transcript, all of them with its first conversation: a file may have thousands of both.
     pub notes: Vec<InspectionNote>,
 }
 
@@ -87,46 +89,6 @@ pub struct TokensByKind {
     pub tool_result: u64,
     pub media: u64,
     pub other: u64,
-}
-
-/// What a provider billed for the recorded calls.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RecordedUsage {
-    /// Calls with recorded usage.
-    pub calls: usize,
-    /// Calls that are not counted here, because an earlier conversation also has them.
-    pub repeated_calls: usize,
-    pub input: u64,
-    pub cache_read: u64,
-    /// Tokens written to the cache, for any lifetime.
-    pub cache_write: u64,
-    /// Tokens written to the cache for five minutes.
-    pub cache_write_5m: u64,
-    /// Tokens written to the cache for an hour.
-    pub cache_write_1h: u64,
-    pub output: u64,
-    /// US dollars at list prices; `None` if the price of a model is unknown, or nothing was recorded.
-    pub usd: Option<f64>,
-    /// The output, counted where the record has only the first tokens of a stream; and US dollars with it.
-    pub output_counted: u64,
-    pub usd_counted: Option<f64>,
-    /// Calls of branches that are not read. They are in all sums here, and in no request of a replay.
-    pub other_branches: usize,
-    /// What has no known price and is not in `usd`.
-    pub unpriced: BTreeSet<String>,
-    /// Tokens of the largest request.
-    pub peak_request: u64,
-    /// Bill of each model. [`count_calls_once`] makes it anew.
-    #[serde(skip_deserializing)]
-    pub by_model: Vec<ModelBill>,
-}
-
-/// What the calls of one model cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelBill {
-    pub model: Option<String>,
-    #[serde(flatten)]
-    pub bill: Bill,
 }
 
 /// One of the largest tool results.
@@ -174,8 +136,11 @@ impl Inspection {
         prices: &Prices,
         priced_as: Option<&str>,
     ) -> Vec<Self> {
-        let inspection = |conversation| Self::new(transcript, conversation, &reading.notes, counter, prices, priced_as);
+        let inspection = |conversation| Self::new(transcript, conversation, counter, prices, priced_as);
         let mut inspections: Vec<Self> = reading.conversations.iter().map(inspection).collect();
+        if let Some(first) = inspections.first_mut() {
+            first.notes = reading.notes.iter().map(InspectionNote::from).collect();
+        }
         count_calls_once(&mut inspections);
         inspections
     }
@@ -183,7 +148,6 @@ impl Inspection {
     fn new(
         transcript: &str,
         conversation: &Conversation,
-        notes: &[Note],
         counter: TokenCounter,
         prices: &Prices,
         priced_as: Option<&str>,
@@ -192,7 +156,6 @@ impl Inspection {
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.unit));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
-        let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };
         Self {
             transcript: transcript.to_owned(),
             conversation: conversation.name.clone(),
@@ -209,11 +172,7 @@ impl Inspection {
             tokens: blocks().fold(TokensByKind::default(), |sum, id| sum.with(conversation.block(id), tokens(id))),
             overhead: crate::tokens::block_sizes::overhead(conversation, &sizes, counter),
             window: conversation.window,
-            recorded_usage: RecordedUsage {
-                peak_request: peak_request(conversation),
-                other_branches: conversation.other_branches.len(),
-                ..RecordedUsage::default()
-            },
+            recorded_usage: RecordedUsage::without_bills(conversation),
             call_bills: call_bills(conversation, prices, priced_as, &outputs(conversation, &sizes, counter)),
             growth: growth(conversation, tokens),
             largest_results: largest_results(conversation, tokens),
@@ -221,8 +180,14 @@ impl Inspection {
             recorded_compactions: RecordedCompaction::all(conversation, tokens),
             compaction_losses: losses(conversation, tokens),
             meters: meters::checks(conversation, &sizes, resolved.calibration.as_ref()),
-            notes: notes.iter().map(note).collect(),
+            notes: Vec::new(),
         }
+    }
+}
+
+impl From<&Note> for InspectionNote {
+    fn from(note: &Note) -> Self {
+        Self { line: note.line, what: note.what.clone() }
     }
 }
 
@@ -281,39 +246,6 @@ fn losses(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<C
 fn models(conversation: &Conversation) -> Vec<String> {
     let models: std::collections::BTreeSet<_> = conversation.calls.iter().filter_map(|call| call.model.clone()).collect();
     models.into_iter().collect()
-}
-
-/// Sets the recorded usage of inspections. A call that is in several of them counts only in the first one: resumed and forked
-/// sessions begin with the calls of another file.
-pub fn count_calls_once(inspections: &mut [Inspection]) {
-    let mut ledger = Ledger::default();
-    for inspection in inspections {
-        let (bills, repeated) = ledger.add(&inspection.call_bills);
-        let bill = Bill::sum(bills.values());
-        let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd, output_counted, usd_counted, .. } =
-            bill;
-        inspection.recorded_usage = RecordedUsage {
-            calls,
-            repeated_calls: repeated,
-            input,
-            cache_read,
-            cache_write: cache_write_5m + cache_write_1h,
-            cache_write_5m,
-            cache_write_1h,
-            output,
-            usd,
-            output_counted,
-            usd_counted,
-            unpriced: bill.unpriced,
-            other_branches: inspection.recorded_usage.other_branches,
-            peak_request: inspection.recorded_usage.peak_request,
-            by_model: bills.into_iter().map(|(model, bill)| ModelBill { model, bill }).collect(),
-        };
-    }
-}
-
-fn peak_request(conversation: &Conversation) -> u64 {
-    conversation.calls.iter().filter_map(|call| call.usage).map(|usage| usage.request()).max().unwrap_or(0)
 }
 
 /// Returns the tokens of the history before each call.

@@ -184,14 +184,12 @@ fn compactions(inspections: &[Inspection]) -> TableModel {
 }
 
 fn notes(inspections: &[Inspection]) -> TableModel {
-    let mut known = std::collections::HashSet::new();
     let rows_of = |inspection: &Inspection| {
         let location =
             |line: Option<u32>| line.map_or(inspection.transcript.clone(), |line| format!("{}:{line}", inspection.transcript));
         inspection.notes.iter().map(|note| vec![location(note.line), note.what.clone()]).collect::<Vec<_>>()
     };
-    // Each conversation of a transcript carries all notes of the transcript, so repeated notes are dropped.
-    let rows: Vec<_> = inspections.iter().flat_map(rows_of).filter(|row| known.insert(row.clone())).collect();
+    let rows: Vec<_> = inspections.iter().flat_map(rows_of).collect();
     let title = format!("Notes: {}", rows.len());
     let (rows, footnotes) = cut(rows, "note");
     TableModel {

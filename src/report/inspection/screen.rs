@@ -171,14 +171,14 @@ fn checks(inspections: &Inspections) -> Vec<Check> {
             format!("the cost holds {calls} of branches that were left, and no replay has them (--branches all)"),
         ));
     }
-    let mut notes: BTreeSet<_> =
+    let mut notes: Vec<_> =
         all.iter().flat_map(|one| one.notes.iter().map(|note| (&one.transcript, note.line, &note.what))).collect();
     let count = notes.len();
     notes.retain(|(.., what)| *what != WITHOUT_TEXTS);
     if notes.len() < count {
         checks.push(Check::new("notes", WITHOUT_TEXTS));
     }
-    if let Some((path, line, what)) = notes.first() {
+    if let Some((path, line, what)) = notes.iter().min() {
         let file = cut_path(file_name(path), LONGEST_NAME);
         let place = line.map_or(file.to_owned(), |line| format!("{file}:{line}"));
         let text = Prose::new(format!("{}, such as ", plural(notes.len(), "note")));

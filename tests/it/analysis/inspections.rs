@@ -8,7 +8,7 @@ use recompact::report::inspection::Inspections;
 use recompact::report::{Layout, Style, by_name};
 use recompact::results::saved::Coverage;
 use recompact::transcript::conversation::{ConversationBuilder, Thinking};
-use recompact::transcript::format::Reading;
+use recompact::transcript::format::{Note, Reading};
 
 /// Two transcripts without text, the first with two compactions, the second with none.
 fn inspections() -> [Inspection; 2] {
@@ -60,6 +60,16 @@ fn inspect_reports_losses_of_compactions() {
         let begin = text.find(if report == "json" { "\"compaction_losses\"" } else { "What recorded" }).expect("the losses");
         insta::assert_snapshot!(format!("losses-{report}"), &text[begin..]);
     }
+}
+
+/// A file may have thousands of conversations and of notes.
+#[test]
+fn notes_of_a_transcript_are_with_its_first_conversation() {
+    let conversation = |name| ConversationBuilder::new(name, "claude-code", Thinking::Turn).finish();
+    let notes = vec![Note::info(3, "one"), Note::info(9, "two")];
+    let reading = Reading { conversations: ["main", "sidechain-1"].map(conversation).into(), notes };
+    let all = Inspection::all("a.jsonl", &reading, TokenCounter::Own, &Prices::built_in(), None);
+    assert_eq!(all.iter().map(|one| one.notes.len()).collect::<Vec<_>>(), [2, 0]);
 }
 
 #[test]
