@@ -23,8 +23,13 @@ pub fn in_one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the last part of a path, of this system or of another one: behind its last slash or backslash.
+/// Returns the name of the file that an input is from: what is behind the last slash, which such paths have on each system.
 pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Returns the last part of a recorded path, which may be of another system: what is behind its last slash or backslash.
+pub fn recorded_file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 

@@ -6,7 +6,7 @@ use super::scored::{NEEDS, ScoredUse};
 use crate::facts::extract::FactKind;
 use crate::facts::references::Provenance;
 use crate::metrics::retention::{GAPS, gap_bin};
-use crate::util::text::file_name;
+use crate::util::text::recorded_file_name;
 
 /// How uses are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -91,6 +91,6 @@ impl ScoredUse {
     /// Returns the last component of the session's working directory; of its transcript's folder if the record names none.
     pub fn repository(&self) -> &str {
         let folder = self.project.as_deref().or_else(|| self.transcript.rsplit_once('/').map(|(folder, _)| folder));
-        file_name(folder.unwrap_or("unknown").trim_end_matches(['/', '\\']))
+        recorded_file_name(folder.unwrap_or("unknown").trim_end_matches(['/', '\\']))
     }
 }

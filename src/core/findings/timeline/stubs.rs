@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::engine::layer::{file_part_asked_for, says_range};
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, PairId};
 use crate::transcript::tool_access;
-use crate::util::text::file_name;
+use crate::util::text::recorded_file_name;
 
 /// How such results begin in Claude Code 2.0 and 2.1, and in Cline.
 const WORDINGS: [&str; 3] = [
@@ -83,7 +83,7 @@ fn shown_before(conversation: &Conversation, short: Vec<(String, BlockId)>) -> V
     }
     let changes = changes(conversation);
     let is_unchanged = |(pair, first, second): &(PairId, BlockId, BlockId)| {
-        let name = conversation.input_of(*pair).and_then(tool_access::named_path).map(file_name);
+        let name = conversation.input_of(*pair).and_then(tool_access::named_path).map(recorded_file_name);
         let of_file = |name| changes.get(name).map_or(&[][..], Vec::as_slice);
         name.map(of_file).is_some_and(|at| at.partition_point(|at| at <= first) >= at.partition_point(|at| at < second))
     };
@@ -97,7 +97,7 @@ fn changes(conversation: &Conversation) -> HashMap<String, Vec<BlockId>> {
         let BlockKind::ToolUse(pair) = block.kind else { continue };
         let access = conversation.input_of(pair).map(|input| tool_access::access_of(&conversation.pair(pair).name, input));
         for path in access.into_iter().flat_map(|access| access.writes) {
-            changes.entry(file_name(&path).to_owned()).or_default().push(BlockId(index as u32));
+            changes.entry(recorded_file_name(&path).to_owned()).or_default().push(BlockId(index as u32));
         }
     }
     changes

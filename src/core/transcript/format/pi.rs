@@ -20,7 +20,7 @@ use super::timeline::{Details, Timeline};
 use super::wire_usage::{self, Names};
 use super::{Certainty, Format, Joins, Note, ReadOptions, Reading, SessionFolder, jsonl, tree};
 use crate::transcript::conversation::{Call, Conversation, Identity, Origin, Role, Usage, text_wire};
-use crate::util::text::file_name;
+use crate::util::text::recorded_file_name;
 
 mod said;
 
@@ -196,7 +196,7 @@ fn conversation(name: String, entries: &[Entry], branch: &[usize], left: &[usize
 
 /// Returns the id of a session in the path of its file: `…/<time>_<id>.jsonl`.
 fn id_in(path: &str) -> &str {
-    let file = file_name(path);
+    let file = recorded_file_name(path);
     let stem = file.strip_suffix(".jsonl").unwrap_or(file);
     stem.rsplit_once('_').map_or(stem, |(_, id)| id)
 }
