@@ -35,9 +35,9 @@ pub fn family(model: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| model.to_ascii_lowercase().contains(family.id_part))
 }
 
-/// Returns what counts a model's tokens exactly; `None` if its vocabulary is not public, or older than GPT-3.5. OpenAI publishes which
-/// model has which one (`tiktoken/model.py`, of which tiktoken-rs has a copy). A name may have a provider before a slash, and a variant
-/// behind a colon.
+/// Returns what counts a model's tokens exactly; `None` if its vocabulary is not public, or older than GPT-3.5. OpenAI's `tiktoken`
+/// lists the vocabulary of each model (`tiktoken/model.py`), and tiktoken-rs has a copy of that list. The part of a name before a slash
+/// is a provider; the part behind a colon is a variant.
 pub fn public_tokenizer(model: &str) -> Option<SizeUnit> {
     let model = model.to_ascii_lowercase();
     let name = model.rsplit('/').next()?;

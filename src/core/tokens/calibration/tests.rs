@@ -5,8 +5,7 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tokens::meter::SCALE;
-use crate::tokens::meter::SizeUnit;
+use crate::tokens::meter::{SCALE, SizeUnit};
 use crate::transcript::conversation::{
     Block, BlockId, Call, Compaction, ConversationBuilder, Message, Origin, RecordedEdit, Role, Thinking, Usage, text_wire,
 };
