@@ -37,10 +37,11 @@ pub fn family(model: &str) -> Option<&'static Family> {
 
 /// Returns what counts a model's tokens exactly; `None` if its vocabulary is not public, or older than GPT-3.5. OpenAI's `tiktoken`
 /// lists the vocabulary of each model (`tiktoken/model.py`), and tiktoken-rs has a copy of that list. The part of a name before a slash
-/// is a provider; the part behind a colon is a variant.
+/// is a provider, as `openai.` is in the names of Amazon Bedrock; the part behind a colon is a variant.
 pub fn public_tokenizer(model: &str) -> Option<SizeUnit> {
     let model = model.to_ascii_lowercase();
     let name = model.rsplit('/').next()?;
+    let name = name.strip_prefix("openai.").unwrap_or(name);
     // The list has `gpt-oss-20b`, which others call `gpt-oss:20b`.
     match get_tokenizer(name).or_else(|| get_tokenizer(&name.replace(':', "-")))? {
         Tokenizer::O200kBase | Tokenizer::O200kHarmony => Some(SizeUnit::O200k),

@@ -266,14 +266,17 @@ fn compaction_shares_usage_among_remaining_blocks() {
 #[test]
 fn model_families_are_recognised_by_id() {
     for (models, unit) in [
-        (["gpt-5.5", "openai/gpt-4o:extended", "o3", "codex-mini-latest", "gpt-oss:20b"], Some(SizeUnit::O200k)),
         (
-            ["gpt-4", "GPT-4-turbo", "azure/gpt-35-turbo", "gpt-3.5-turbo-0125", "ft:gpt-3.5-turbo:mine::id"],
+            ["gpt-5.5", "openai/gpt-4o:extended", "o3", "codex-mini-latest", "gpt-oss:20b", "openai.gpt-oss-120b-1:0"],
+            Some(SizeUnit::O200k),
+        ),
+        (
+            ["gpt-4", "GPT-4-turbo", "gpt-4-0613", "azure/gpt-35-turbo", "gpt-3.5-turbo-0125", "ft:gpt-3.5-turbo:mine::id"],
             Some(SizeUnit::Cl100k),
         ),
-        (["claude-opus-4-6", "gemini-3-pro", "kimi-k2", "ocean", "text-davinci-003"], None),
+        (["claude-opus-4-6", "gemini-3-pro", "kimi-k2", "ocean", "text-davinci-003", "gpt2"], None),
     ] {
-        assert_eq!(models.map(public_tokenizer), [unit; 5], "{models:?}");
+        assert_eq!(models.map(public_tokenizer), [unit; 6], "{models:?}");
     }
     let names = ["claude-opus-4-6", "us.anthropic.Claude-X", "gpt-5.5"].map(|model| family(model).map(|family| family.name));
     assert_eq!(names, [Some("claude"), Some("claude"), None]);
