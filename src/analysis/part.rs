@@ -11,23 +11,41 @@
 //!
 //! | transcripts | replayed as a whole | as a part, written | size of the part | the end, from the part |
 //! |---|---|---|---|---|
-//! | 1,000 | 2.6 s, 94 MB | 4.5 s, 86 MB | 19 MB | 0.9 s, 126 MB |
-//! | 4,000 | 11.2 s, 106 MB | 19.3 s, 95 MB | 79 MB | 4.5 s, 132 MB |
-//! | 16,000 | 46.1 s, 156 MB | 79.4 s, 121 MB | 321 MB | 19.8 s, 177 MB |
+//! | 1,000 | 3.0 s, 94 MB | 2.5 s, 87 MB | 20 MB | 0.8 s, 120 MB |
+//! | 4,000 | 11.1 s, 107 MB | 10.9 s, 95 MB | 81 MB | 4.7 s, 129 MB |
+//! | 16,000 | 46.9 s, 157 MB | 44.9 s, 121 MB | 329 MB | 19.3 s, 173 MB |
 //! | 100,000 | 502 MB | 290 MB | 2.0 GB | 544 MB |
 //!
-//! Four times the transcripts take 4.1 to 4.4 times as long. The first thousand are cheaper, because their results stay in memory, and
-//! those of all others go to a temporary file and come back (`Spill`).
+//! Four times the transcripts take 3.7 to 5.9 times as long, and from 4,000 on 4.1 to 4.2 times. The first thousand are cheaper, because
+//! their results stay in memory, and those of all others go to a temporary file and come back (`Spill`).
 //!
-//! So a transcript of this size takes 5 ms of a core to replay and write, 20 kB to send, and at the end 1.2 ms and 4 kB of memory. A
+//! So a transcript of this size takes 3 ms of a core to replay and write, 20 kB to send, and at the end 1.2 ms and 4 kB of memory. A
 //! plan from these figures, which was not tried; a core costs some $0.04 an hour, and sending inside one region nothing:
 //!
 //! | transcripts | workers | sent | the end, on one machine |
 //! |---|---|---|---|
-//! | 10⁶ (100 GB) | 1.4 core-hours, $0.06 | 20 GB | 20 minutes of a core, 4 GB |
-//! | 10⁸ (10 TB) | 140 core-hours, $6 | 2 TB | 33 core-hours, 400 GB |
+//! | 10⁶ (100 GB) | 0.8 core-hours, $0.03 | 20 GB | 20 minutes of a core, 4 GB |
+//! | 10⁸ (10 TB) | 80 core-hours, $3 | 2 TB | 33 core-hours, 400 GB |
 //!
 //! The end of 10⁸ is the limit: there are machines for it, but a sample of the sessions answers the same questions sooner.
+//!
+//! # What an engine adds
+//!
+//! `benches/engines` makes the same study, and its JSON, in one process with two threads and on local clusters with two workers: seconds
+//! from the start of the cluster on, how many times those of one process, and the peak of memory of all processes together.
+//!
+//! | transcripts | one process | Dask | Ray | Spark |
+//! |---|---|---|---|---|
+//! | 500 | 0.7 s, 90 MB | 1.4 s, 2.1 ×, 272 MB | 3.6 s, 5.5 ×, 1.1 GB | 7.9 s, 12.1 ×, 1.0 GB |
+//! | 1,000 | 1.4 s, 154 MB | 2.5 s, 1.8 ×, 341 MB | 5.1 s, 3.8 ×, 1.2 GB | 10.3 s, 7.6 ×, 1.1 GB |
+//! | 2,000 | 3.1 s, 167 MB | 4.4 s, 1.4 ×, 386 MB | 7.8 s, 2.5 ×, 1.3 GB | 14.4 s, 4.7 ×, 1.2 GB |
+//! | 4,000 | 5.8 s, 286 MB | 9.8 s, 1.7 ×, 440 MB | 14.4 s, 2.5 ×, 1.5 GB | 25.7 s, 4.5 ×, 1.5 GB |
+//! | 8,000 | 12.3 s, 560 MB | 19.1 s, 1.6 ×, 603 MB | 30.1 s, 2.4 ×, 1.7 GB | 46.3 s, 3.8 ×, 2.2 GB |
+//! | 16,000 | 24.2 s, 1.1 GB | 37.9 s, 1.6 ×, 1.3 GB | 58.3 s, 2.4 ×, 2.3 GB | 77.3 s, 3.2 ×, 3.2 GB |
+//!
+//! The clusters start in 1, 3 and 5 seconds. All grow in proportion; what is left of the distance from 8,000 on is the end, which one
+//! process makes while it replays, and what the engines do with their own processes. An engine pays where one machine is not enough.
+//! Most of the memory of one process is the text of the JSON, 21 kB a transcript, in several copies.
 
 mod cache;
 mod error;
@@ -60,7 +78,7 @@ pub use error::PartError;
 pub use of_inspections::inspect_corpus;
 
 /// The version of the form in which parts are written.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// What some transcripts of a study give.
 #[derive(Debug)]

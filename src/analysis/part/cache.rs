@@ -11,8 +11,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use flate2::Compression;
-
 use super::{Given, Part, PartError, Place, Row};
 use crate::analysis::ReplayOutcomes;
 use crate::analysis::corpus::{Became, Done, Monitor, Outcomes, Source};
@@ -99,7 +97,7 @@ impl CachedPart {
         // Another run never sees a file that is not whole.
         let mut file = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(folder)?;
         let mut to = BufWriter::new(Bounded { to: &mut file, left: MAX_FILE });
-        part.write_compressed(&mut to, Compression::fast())?;
+        part.write(&mut to)?;
         to.flush()?;
         drop(to);
         file.persist(&self.file)?;

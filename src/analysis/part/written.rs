@@ -48,17 +48,13 @@ impl Part {
     /// # Errors
     ///
     /// Fails if it cannot be written.
-    pub fn write(&self, to: impl Write) -> io::Result<()> {
-        self.write_compressed(to, Compression::default())
-    }
-
-    pub(super) fn write_compressed(&self, mut to: impl Write, compression: Compression) -> io::Result<()> {
+    pub fn write(&self, mut to: impl Write) -> io::Result<()> {
         let header =
             Header { recompact_part: VERSION, program: Program::this(), rows: self.rows.len(), study: self.study.clone() };
-        to.write_all(&compressed([json(&header)], compression))?;
+        to.write_all(&compressed([json(&header)]))?;
         let rows: Vec<(&Place, &Row)> = self.rows.iter().collect();
         let line = |(Place { transcript, .. }, became): &(&Place, &Row)| json(&WrittenRow { transcript, became });
-        let member = |rows: &[(&Place, &Row)]| compressed(rows.iter().map(line), compression);
+        let member = |rows: &[(&Place, &Row)]| compressed(rows.iter().map(line));
         for rows in rows.chunks(ROWS_AT_ONCE) {
             let members: Vec<Vec<u8>> = rows.par_chunks(ROWS_OF_MEMBER).map(member).collect();
             members.iter().try_for_each(|member| to.write_all(member))?;
@@ -127,9 +123,9 @@ impl Part {
     }
 }
 
-/// Returns lines as a member of a gzip file.
-fn compressed(lines: impl IntoIterator<Item = String>, compression: Compression) -> Vec<u8> {
-    let mut to = GzEncoder::new(Vec::new(), compression);
+/// Returns lines as a member of a gzip file. Most of a row is random keys, so more effort takes five times as long for a tenth of the size.
+fn compressed(lines: impl IntoIterator<Item = String>) -> Vec<u8> {
+    let mut to = GzEncoder::new(Vec::new(), Compression::fast());
     let written = lines.into_iter().try_for_each(|line| writeln!(to, "{line}"));
     written.and_then(|()| to.finish()).expect("memory can be written to")
 }

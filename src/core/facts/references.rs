@@ -21,6 +21,7 @@ mod steps;
 mod vocabulary;
 mod wordings;
 mod worth;
+mod written_keys;
 
 use std::sync::{Arc, OnceLock};
 

@@ -229,8 +229,8 @@ fn what_is_no_part_of_the_study_is_refused() {
     for none in ["", "{}", "{\"version\": 2}\n", "not JSON"] {
         assert!(error(Part::read(none.as_bytes(), &Spill::default())).starts_with("not a part: the first line has no"));
     }
-    let newer = header.replacen("\"recompact_part\":4", "\"recompact_part\":7", 1);
-    assert_eq!(error(Part::read(newer.as_bytes(), &Spill::default())), "a part of version 7; this program reads version 4");
+    let newer = header.replacen("\"recompact_part\":5", "\"recompact_part\":7", 1);
+    assert_eq!(error(Part::read(newer.as_bytes(), &Spill::default())), "a part of version 7; this program reads version 5");
     let other = header.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1);
     assert!(
         error(Part::read(other.as_bytes(), &Spill::default()))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::extract;
 
-use super::{Fact, Use};
+use super::{Fact, Use, written_keys};
 
 /// Maximum facts in the sample of a conversation; a sample takes at most 64 KiB.
 const MAX_FACTS: usize = 4096;
@@ -64,6 +64,7 @@ impl Placebo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeySample {
     /// Pairs of a fact's key and an anchor's key, in order; 0 for facts that count without one there.
+    #[serde(with = "written_keys")]
     seen: Vec<(u64, u64)>,
     /// The sample has only keys below this one.
     limit: u64,
@@ -142,6 +143,21 @@ mod tests {
             [many.contains(100, &[]), many.contains(101, &[]), many.contains(30_000, &[])],
             [Some(true), Some(false), None]
         );
+    }
+
+    #[test]
+    fn sample_comes_back_as_it_was_written() {
+        let all = [(1, &[][..]), (7, &[u64::MAX, 3]), (8, &[]), (8, &[5])];
+        for few in [sample([]), sample(all)] {
+            let json = serde_json::to_string(&few).expect("plain data");
+            assert_eq!(serde_json::from_str::<KeySample>(&json).expect("what was written"), few);
+            let packed = rmp_serde::to_vec_named(&few).expect("plain data");
+            assert_eq!(rmp_serde::from_slice::<KeySample>(&packed).expect("what was written"), few);
+        }
+        for wrong in [r#"["AA==",""]"#, r#"["?",""]"#, r#"["","AQAAAAAAAAA="]"#, r#"[""]"#] {
+            let json = format!(r#"{{"seen":{wrong},"limit":1}}"#);
+            assert!(serde_json::from_str::<KeySample>(&json).is_err(), "{wrong}");
+        }
     }
 
     /// 4,095 facts, one with three anchors, and one more are 4,099 pairs for 4,096 places: of the three anchors none stays. In any order, and
