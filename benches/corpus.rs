@@ -29,11 +29,16 @@ const SESSIONS_OF_PROJECT: usize = 14;
 const MESSAGES_OF_PROJECT: usize = 400;
 /// The first argument of a process that makes one step.
 const STEP: &str = "--step";
+/// The first argument of a process that only writes the sessions: `--write FOLDER 1000`.
+const WRITE: &str = "--write";
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.as_slice() {
         [flag, step, folder] if flag == STEP => make_step(step, Path::new(folder)),
+        [flag, folder, size] if flag == WRITE => {
+            write_sessions(Path::new(folder), size.parse().expect("a number of transcripts"));
+        }
         sizes => {
             let sizes: Vec<usize> = sizes.iter().map(|size| size.parse().expect("a number of transcripts")).collect();
             let header = ["transcripts", "MB", "whole", "peak", "part", "peak", "size", "end", "peak"];
