@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{Block, BlockId, Conversation, PairId};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, PairId};
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
@@ -292,6 +292,13 @@ impl<'a> Context<'a> {
 
     fn retain(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {
         let old = &self.messages[message];
+        // That the first message is not the user's is a fault of its first block, and thinking may leave it.
+        if let (Some(first), Some(next)) = (old.blocks.first(), keep.first())
+            && first != next
+            && self.block(*first).kind == BlockKind::Thinking
+        {
+            self.faults.replace_block(message, *first, *next);
+        }
         let into = if keep.is_empty() { Vec::new() } else { vec![self.new_message(old.role, old.is_string_content, keep)] };
         self.replace(message..message + 1, into, ChangeKind::Drop, cause);
     }
