@@ -235,6 +235,11 @@ impl<'a> Context<'a> {
         self.faults.faults()
     }
 
+    /// Gives the faults that another copy has, too, the causes that they have there.
+    pub fn adopt_causes(&mut self, other: &Context) {
+        self.faults.adopt_causes(other.faults.faults());
+    }
+
     /// Returns what an API would refuse, and how many faults at the beginning of the list did not change since this method was last
     /// called.
     pub fn changed_faults(&mut self) -> (usize, &[Fault]) {
@@ -283,6 +288,11 @@ impl<'a> Context<'a> {
     /// Returns whether something changed since the changes were last taken.
     pub fn has_changes(&self) -> bool {
         !self.changes.is_empty()
+    }
+
+    /// Returns whether a layer changed something since the changes were last taken.
+    pub fn was_edited_by_layers(&self) -> bool {
+        self.changes.iter().any(Change::is_of_layer)
     }
 
     /// Returns the blocks that layers wrote, in the order of their ids.

@@ -31,11 +31,22 @@ pub struct Request {
     pub faults: FaultDelta,
     /// Edits of the stored history since the previous request.
     pub changes: Vec<Change>,
-    /// Edits of the view, which is made for this request only.
+    /// Edits of the view, a copy of the history that is made for requests only.
     pub view: Vec<Change>,
-    /// `true`: the view is a new copy of the history, and `view` holds all its edits. `false`: the view of the previous request
-    /// was extended, and `view` holds only the further edits.
-    pub view_rebuilt: bool,
+    pub sent: SentCopy,
+}
+
+/// Which copy of the conversation is sent with a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SentCopy {
+    /// The stored history.
+    #[default]
+    History,
+    /// A new view: `view` holds all its edits.
+    NewView,
+    /// The view of the previous request, with what is new: `view` holds only the further edits. The thinking that left the history left
+    /// this view, too, as far as it was there.
+    SameView,
 }
 
 impl Request {

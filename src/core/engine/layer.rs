@@ -29,7 +29,7 @@ pub mod truncate;
 mod turn_count;
 mod when;
 
-pub use action::{Action, LayerTraits, Remains, Stability, SummarizerUse, Timing, WrongSetting};
+pub use action::{Action, LayerTraits, Remains, Stability, SummarizerUse, ThinkingLeft, Timing, WrongSetting};
 pub use dedupe::{file_part_asked_for, path_asked_for, says_range};
 pub use newest::Newest;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RepeatedCompaction, RestoredSummary};
@@ -44,7 +44,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::context::Context;
+use crate::engine::context::{Context, Edit};
 use crate::engine::external::ExternalPolicies;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::{Limits, Size};
@@ -221,6 +221,14 @@ macro_rules! layers {
             pub fn still_holds(&self, context: &Context) -> bool {
                 match self {
                     $(Self::$kind(layer, state) => layer.still_holds(context, state)),*
+                }
+            }
+
+            /// Takes in that the thinking of earlier turns left the copy that it edited. Returns the edits after which that is what it
+            /// would make of the history; `None` if it must be made anew.
+            pub fn thinking_left(&mut self, left: &ThinkingLeft) -> Option<Vec<Edit>> {
+                match self {
+                    $(Self::$kind(layer, state) => layer.thinking_left(left, state)),*
                 }
             }
 

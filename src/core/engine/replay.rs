@@ -9,9 +9,10 @@ mod due;
 mod estimate;
 mod layer_runner;
 mod send;
+mod thinking;
 mod tool_layers;
 
-use crate::engine::context::{Cause, Context, Edit};
+use crate::engine::context::Context;
 use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::journal::{File, Journal, Request};
 use crate::engine::layer::{LayerInput, Proposal, RunningLayer, When};
@@ -21,7 +22,7 @@ use crate::engine::size::Limits;
 use crate::engine::summarizer::{Failing, Summarizer};
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::{Meter, SizeUnit};
-use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Thinking};
+use crate::transcript::conversation::{Conversation, Message, Thinking};
 
 pub use estimate::{RecordedReplay, RecordedRequests};
 
@@ -151,11 +152,13 @@ struct ReplayRun<'a, 'o> {
 struct ContextState<'a> {
     context: Context<'a>,
     layers: Vec<RunningLayer<'a>>,
+    /// For a view: the history changed, and its layers may make another one of it.
+    is_outdated: bool,
 }
 
 impl<'a> ContextState<'a> {
     fn new(context: Context<'a>, setup: &ReplaySetup<'a>) -> Self {
-        Self { context, layers: setup.policy.layers.iter().map(|layer| layer.spec.start()).collect() }
+        Self { context, layers: setup.policy.layers.iter().map(|layer| layer.spec.start()).collect(), is_outdated: false }
     }
 }
 
@@ -232,15 +235,5 @@ impl<'a> ReplayRun<'a, '_> {
             view.context.append(message, without_thinking);
         }
         self.history.context.append(message, without_thinking)
-    }
-
-    fn drop_thinking(&mut self) {
-        let context = &mut self.history.context;
-        context.release_thinking();
-        while let Some(message) = context.with_thinking().last().copied() {
-            let stays = |id: &BlockId| context.block(*id).kind != BlockKind::Thinking;
-            let keep = context.messages()[message].blocks.iter().copied().filter(stays).collect();
-            context.apply(Edit::Retain { message, keep }, Cause::Record);
-        }
     }
 }

@@ -1,8 +1,11 @@
 //! Laws of a replay, for every policy and every conversation.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use recompact::analysis::study::Study;
-use recompact::engine::context::{Cause, Change, ChangeKind, Context};
-use recompact::engine::journal::{EventKind, File, Journal, Request};
+use recompact::engine::context::{Cause, Change, ChangeKind, Context, Fault, FaultKind};
+use recompact::engine::journal::{EventKind, File, Journal, Request, SentCopy};
 use recompact::engine::layer::FileKind;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
@@ -218,24 +221,60 @@ fn request_views_do_not_change_the_stored_history() {
     });
 }
 
+/// A request and its faults: kind, index of the message, and cause, if it is that the first message is not the user's. Where calls share
+/// an id, and where an edit brings messages back, another cause can be meant.
+type WithFaults = (Value, Vec<(FaultKind, usize, Option<Cause>)>);
+
+#[derive(Default)]
+struct SentWithFaults {
+    faults: Vec<Fault>,
+    requests: Vec<WithFaults>,
+}
+
+impl SentWithFaults {
+    fn of(trial: &Trial, conversation: &Conversation) -> Vec<WithFaults> {
+        let mut sent = Self::default();
+        trial.replay(conversation, &mut sent);
+        sent.requests
+    }
+}
+
+impl Observer for SentWithFaults {
+    fn request(&mut self, request: &Request, context: &Context) {
+        self.faults.truncate(request.faults.shared_prefix);
+        self.faults.extend(&request.faults.appended);
+        let cause = |fault: &Fault| (fault.kind == FaultKind::FirstNotUser).then_some(fault.cause);
+        let faults = self.faults.iter().map(|fault| (fault.kind, fault.message, cause(fault)));
+        self.requests.push((context.messages().iter().map(|sent| context.wire(sent)).collect(), faults.collect()));
+    }
+}
+
 #[test]
 fn grown_view_equals_a_rebuilt_view() {
     let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
     let with_views: Vec<_> = with_views.collect();
     assert!(with_views.iter().filter(|trial| trial.policy.view_is_extendable()).count() >= 3);
-    generate::check_in_turn(16, &with_views, |steps, with_views| {
+    // Requests before which thinking left the history and the view followed, by policy.
+    let followed = RefCell::new(BTreeMap::<String, usize>::new());
+    generate::check_in_turn(64, &with_views, |steps, with_views| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in with_views {
+            let requests = trial.replay(&conversation, &mut NoObserver).requests;
+            let follows = |request: &&Request| request.sent == SentCopy::SameView && !request.changes.is_empty();
+            *followed.borrow_mut().entry(trial.policy.name.clone()).or_default() += requests.iter().filter(follows).count();
             let mut anew = Trial { window: trial.window, ..Trial::new(trial.policy.clone()) };
             // A layer that never acts; its threshold prevents that views are extended.
             let never = "name = \"never\"\n[[layer]]\nid = \"never\"\ndo = \"drop\"\nscope = \"request\"\nmeter = \"chars\"\nthreshold = 1_000_000_000\n";
             anew.policy.layers.extend(Policy::parse(never, "never", &[]).expect("a policy").layers);
             assert!(!anew.policy.view_is_extendable());
-            for (call, (grown, anew)) in trial.requests(&conversation).into_iter().zip(anew.requests(&conversation)).enumerate() {
+            let [grown, anew] = [trial, &anew].map(|trial| SentWithFaults::of(trial, &conversation));
+            for (call, (grown, anew)) in grown.into_iter().zip(anew).enumerate() {
                 assert_eq!(grown, anew, "{}, call {call}", trial.policy.name);
             }
         }
     });
+    let followed = followed.into_inner();
+    assert!(followed.values().filter(|requests| **requests > 0).count() >= 20, "{followed:?}");
 }
 
 #[test]

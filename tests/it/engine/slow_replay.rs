@@ -1,7 +1,7 @@
 //! A slow and obvious replay: computes again at every request everything that a replay updates step by step.
 
 use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage, FaultKind, MessageUnit};
-use recompact::engine::journal::{FaultTally, File, Journal, Request, RequestCursor, SentBlock};
+use recompact::engine::journal::{FaultTally, File, Journal, Request, RequestCursor, SentBlock, SentCopy};
 use recompact::engine::replay::Observer;
 use recompact::tokens::meter::{Meter, Rates, SizeUnit};
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Role, Thinking};
@@ -210,10 +210,10 @@ impl Slow<'_> {
             replay_change(&mut self.history, change, self.conversation);
         }
         if !self.trial.policy.layers.iter().any(|layer| layer.enabled && layer.for_request_only()) {
-            assert!(request.view.is_empty() && !request.view_rebuilt);
+            assert!(request.view.is_empty() && request.sent == SentCopy::History);
             return self.history.clone();
         }
-        if request.view_rebuilt {
+        if request.sent == SentCopy::NewView {
             self.view.clone_from(&self.history);
         }
         for change in &request.view {

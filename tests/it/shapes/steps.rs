@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use recompact::engine::policy::{PRESETS, preset};
+use recompact::engine::policy::PRESETS;
 use recompact::metrics::column::ColumnId;
 use recompact::metrics::metric;
 use serde_json::json;
@@ -40,13 +40,16 @@ const DOUBLINGS: usize = 5;
 const SQUARE_OUTPUT: [(&str, &str); 2] =
     [("claude-code: a rewind after every turn", "html"), ("claude-code: records in reverse order", "html")];
 
-/// A shape in which thinking leaves the history at every turn. Presets that edit single requests make each anew after an edit of the
-/// history, from all of it, which is known and takes time with the square: they are left out.
-const THINKING_IN_EACH_TURN: &str = "claude-code: turns with thinking";
 /// A preset that edits the history at each turn, and single requests too, and the shapes with many turns that act on it so.
-const MADE_ANEW: (&str, [&str; 4]) = (
+const MADE_ANEW: (&str, [&str; 5]) = (
     "lcc-s06-java",
-    ["rounds of ten calls", "thinking", "claude-code: compactions", "claude-code: compactions that keep a tail"],
+    [
+        "rounds of ten calls",
+        "thinking",
+        "claude-code: turns with thinking",
+        "claude-code: compactions",
+        "claude-code: compactions that keep a tail",
+    ],
 );
 
 /// Presets, each with a setting that makes it keep less: a call costs as much as what is kept, and what these keep grows beyond what can
@@ -99,17 +102,7 @@ fn runs() -> Vec<Run> {
 /// Returns whether a run over a shape takes time with the square, which is known.
 fn is_known_square(shape: &str, run: &str) -> bool {
     let (preset, shapes) = MADE_ANEW;
-    SQUARE_OUTPUT.contains(&(shape, run))
-        || (run == preset && shapes.contains(&shape))
-        || (shape == THINKING_IN_EACH_TURN && edits_requests(run))
-}
-
-/// Returns whether a preset edits single requests and leaves the history whole.
-fn edits_requests(name: &str) -> bool {
-    preset(name).is_some_and(|preset| {
-        let policy = preset.policy(&[]).expect("a preset is a policy");
-        policy.layers.iter().any(|layer| layer.enabled && layer.for_request_only())
-    })
+    SQUARE_OUTPUT.contains(&(shape, run)) || (run == preset && shapes.contains(&shape))
 }
 
 fn words(arguments: &str) -> Vec<String> {

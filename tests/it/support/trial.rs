@@ -108,7 +108,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 65] = [
+const LOW: [(&str, &[&str]); 67] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -175,6 +175,7 @@ const LOW: [(&str, &[&str]); 65] = [
     ("google-adk", &["recent.keep_recent_turns=1"]),
     ("langchain-trim", &["window.keep_recent_tokens=60"]),
     ("langchain-trim", &["window.keep_recent_tokens=60", "window.cut=batch", "window.keep_first=1"]),
+    ("langchain-trim", &["window.keep_recent_tokens=90", "window.cut=batch"]),
     ("agent-framework-window", &["window.keep_recent_groups=2"]),
     ("agent-framework-window", &["window.scope=request", "window.keep_recent_groups=3", "window.keep_first=1"]),
     ("agent-framework-truncation", &["window.threshold=7", "window.max_messages=3"]),
@@ -214,6 +215,7 @@ const LOW: [(&str, &[&str]); 65] = [
     ("anthropic-clear-all", &["clear.threshold=300", "clear.keep_recent=1"]),
     ("openai-compact", &["auto.threshold=200", "auto.max_tokens=9", "auto.typed.keep=20"]),
     ("openai-truncation", &["window.keep_recent_tokens=200"]),
+    ("openai-truncation", &["window.keep_recent_tokens=400"]),
     ("copilot-cli", &["auto.threshold=200", "auto.max_tokens=9", "auto.typed.keep=20"]),
     ("copilot-chat", &["auto.threshold=200", "auto.max_tokens=9", "auto.on_cap=clip"]),
     ("inspect-edit", &["clear.threshold=200", "clear.keep_recent_results=1"]),

@@ -34,6 +34,11 @@ pub struct Change {
 }
 
 impl Change {
+    /// Returns whether a layer made the edit.
+    pub fn is_of_layer(&self) -> bool {
+        self.cause != Cause::Record
+    }
+
     /// Returns the blocks that the edit removed and did not put back.
     pub fn gone(&self) -> impl Iterator<Item = BlockId> {
         let is_other = is_not_in(&self.added);

@@ -132,6 +132,20 @@ impl Faults {
         &self.faults
     }
 
+    /// Gives faults the causes that the same ones have among others.
+    pub fn adopt_causes(&mut self, others: &[Fault]) {
+        if self.faults.is_empty() {
+            return;
+        }
+        let causes: FxHashMap<_, _> = others.iter().map(|fault| ((fault.kind, fault.block), fault.cause)).collect();
+        for (index, fault) in self.faults.iter_mut().enumerate() {
+            if let Some(cause) = causes.get(&(fault.kind, fault.block)).filter(|cause| **cause != fault.cause) {
+                fault.cause = *cause;
+                self.unchanged = self.unchanged.min(index);
+            }
+        }
+    }
+
     /// Returns the number of faults at the beginning that did not change since this method was last called.
     pub fn mark_unchanged(&mut self) -> usize {
         std::mem::replace(&mut self.unchanged, self.faults.len())

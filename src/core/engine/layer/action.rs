@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::dedupe::DuplicateKey;
 use super::{LayerInput, Proposal, ResultFilter};
-use crate::engine::context::Context;
-use crate::engine::size::Size;
-use crate::tokens::meter::SizeUnit;
+use crate::engine::context::{Context, Edit};
+use crate::engine::size::{Limits, Size};
+use crate::tokens::meter::{Meter, SizeUnit};
 
 /// What a kind of layer does. The settings of a kind implement it.
 pub trait Action: Default {
@@ -29,6 +29,12 @@ pub trait Action: Default {
         true
     }
 
+    /// Takes in that the thinking of earlier turns left the copy of the history that it edited for the request before. Returns the edits
+    /// that bring back what it would not have removed without that thinking; `None` if the copy must be made anew.
+    fn thinking_left(&self, _left: &ThinkingLeft, _state: &mut Self::State) -> Option<Vec<Edit>> {
+        None
+    }
+
     /// Checks that its settings make sense together.
     ///
     /// # Errors
@@ -40,6 +46,17 @@ pub trait Action: Default {
 
     /// Limits the JSON Schema of its settings to what [`Self::check`] accepts.
     fn restrict_schema(_schema: &mut Value) {}
+}
+
+/// The copy that a layer edited for the request before, when the thinking of earlier turns has left it.
+pub struct ThinkingLeft<'a> {
+    /// The copy without it.
+    pub context: &'a Context<'a>,
+    /// Positions of the messages of the copy that had nothing else and are gone, newest first. From the history no message is gone.
+    pub gone: &'a [usize],
+    /// The token estimator of the policy, or else the report's counter.
+    pub meter: Meter,
+    pub limits: Limits,
 }
 
 /// A setting that does not fit the others.

@@ -43,8 +43,11 @@ use serde::{Deserialize, Serialize};
 use self::calls::CallsBefore;
 use super::result_filter::{Candidate, result_at, results_from};
 use super::target::{Target, before_and_after, freed_by};
-use super::{Action, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, Stability, WrongSetting};
-use crate::engine::context::Context;
+use super::{
+    Action, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, Stability, ThinkingLeft,
+    WrongSetting,
+};
+use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::util::template::has_placeholder;
 pub use save::Save;
@@ -152,6 +155,10 @@ impl Action for Clear {
         };
         let edits = self.edits(input.context, &candidates, &mut CallsBefore::new(input.context));
         Proposal { edits, files: self.files(input.context, &candidates), ..Proposal::default() }
+    }
+
+    fn thinking_left(&self, left: &ThinkingLeft, _state: &mut ClearState) -> Option<Vec<Edit>> {
+        left.gone.is_empty().then(Vec::new)
     }
 
     fn settle(&self, context: &Context, state: &mut ClearState) {

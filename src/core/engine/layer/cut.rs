@@ -96,6 +96,16 @@ impl CutRule {
         }
     }
 
+    /// Returns whether a tail that moves forward may begin at a message, by the message before it. By [`CutRule::Turn`], it may begin at
+    /// others, too, if there is none.
+    pub(super) fn may_begin(self, context: &Context, message: &ContextMessage, before: Option<&ContextMessage>) -> bool {
+        match self {
+            CutRule::Anywhere => true,
+            CutRule::PullBack | CutRule::Batch | CutRule::Run => before.is_none() || !is_of_batch(context, message, before),
+            CutRule::Turn | CutRule::Typed => message.typed && !message.has_results,
+        }
+    }
+
     fn move_back(self, context: &Context, tail: usize, known: &mut KnownRun) -> usize {
         match self {
             CutRule::Anywhere => tail,
@@ -113,7 +123,7 @@ impl CutRule {
             let starts = context.turn_starts();
             starts.get(starts.partition_point(|start| *start < tail)).copied()
         };
-        let may_begin = |at: usize| at == 0 || !continues_batch(context, at);
+        let may_begin = |at: usize| self.may_begin(context, &messages[at], at.checked_sub(1).map(|before| &messages[before]));
         match self {
             CutRule::Anywhere => tail,
             CutRule::Typed => next_turn().unwrap_or(messages.len()),
@@ -182,11 +192,14 @@ fn splits_from_calls(context: &Context, at: usize) -> bool {
 
 /// Returns whether a message belongs to the batch before it: it holds results, or a further call of the same response.
 pub(super) fn continues_batch(context: &Context, at: usize) -> bool {
-    let Some(message) = context.messages().get(at) else { return false };
+    let before = at.checked_sub(1).and_then(|before| context.messages().get(before));
+    context.messages().get(at).is_some_and(|message| is_of_batch(context, message, before))
+}
+
+/// Returns whether a message belongs to the batch before it, by the message just before it.
+fn is_of_batch(context: &Context, message: &ContextMessage, before: Option<&ContextMessage>) -> bool {
     let is_further_call = || {
-        context.unit() == MessageUnit::Event
-            && message.is_response()
-            && at.checked_sub(1).is_some_and(|before| uses_tools(context, &context.messages()[before]))
+        context.unit() == MessageUnit::Event && message.is_response() && before.is_some_and(|before| uses_tools(context, before))
     };
     message.has_results || is_further_call()
 }

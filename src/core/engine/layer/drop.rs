@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::{CutRule, KnownRun, Snap};
 use super::tail::turns_start;
-use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, TurnCount, turn_count};
+use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, ThinkingLeft, TurnCount, turn_count};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
@@ -154,6 +154,12 @@ impl Action for Drop {
 
     fn still_holds(&self, context: &Context, state: &DropState) -> bool {
         state.pruned.still_holds(context)
+    }
+
+    /// Of a response whose calls were removed, thinking may be all that was left.
+    fn thinking_left(&self, left: &ThinkingLeft, state: &mut DropState) -> Option<Vec<Edit>> {
+        state.pruned.move_by(left.gone);
+        (left.gone.is_empty() || self.parts == RemovedParts::Tools).then(Vec::new)
     }
 }
 

@@ -32,12 +32,13 @@ use serde_json::{Value, json};
 
 use super::cut::{CutRule, KnownRun, Snap};
 use super::tail::{groups_start, tokens_start};
-use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, WrongSetting};
+use super::{Action, LayerInput, LayerTraits, Proposal, Scope, Stability, ThinkingLeft, WrongSetting};
 use crate::engine::context::{Context, Edit, NewMessage};
-use crate::engine::size::Size;
+use crate::engine::size::{Limits, Size};
+use crate::tokens::meter::Meter;
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
-use ends::Ends;
+use ends::{Ends, Limit};
 use steps::Steps;
 
 /// Settings of `keep`.
@@ -99,16 +100,8 @@ impl Default for Keep {
     }
 }
 
-/// What the layer remembers of the copy of the history that requests see.
-#[derive(Debug, Default)]
-pub struct KeepState {
-    ends: Ends,
-    /// The copy lacks older messages.
-    is_shortened: bool,
-}
-
 impl Action for Keep {
-    type State = KeepState;
+    type State = Ends;
 
     fn traits(&self) -> LayerTraits<'_> {
         LayerTraits {
@@ -123,25 +116,41 @@ impl Action for Keep {
         }
     }
 
-    fn propose(&self, input: &LayerInput, state: &mut KeepState) -> Proposal {
+    fn propose(&self, input: &LayerInput, ends: &mut Ends) -> Proposal {
         if input.scope != Scope::Request {
-            *state = KeepState::default();
+            *ends = Ends::default();
         }
-        if let (RemoveFrom::Middle, Some(tokens)) = (self.remove_from, &self.keep_recent_tokens) {
-            let edits = state.ends.trim(input.context, self.keep_first, input.meter, tokens.resolve(input.limits));
-            return Proposal { edits, ..Proposal::default() };
+        if let (RemoveFrom::Middle, Some(limit)) = (self.remove_from, self.limit(input.meter, input.limits)) {
+            return Proposal { edits: ends.trim(input.context, self.keep_first, limit), ..Proposal::default() };
         }
-        let Some((head, tail)) = self.span(input, state.is_shortened) else { return Proposal::default() };
+        let Some((head, tail)) = self.span(input, ends.are_apart()) else { return Proposal::default() };
         if head >= tail {
             return Proposal::default();
         }
-        state.is_shortened = true;
-        let mut edits = vec![Edit::Drop { messages: head..tail }];
+        let may_come_back = input.scope == Scope::Request && self.keep_recent_tokens.is_some() && self.marker.is_none();
+        let mut edits = if may_come_back {
+            ends.move_to(input.context, head, input.context.len() - tail)
+        } else {
+            vec![Edit::Drop { messages: head..tail }]
+        };
         if let Some(marker) = &self.marker {
             let values = [("n", &*(tail - head).to_string()), ("path", input.archive_path.unwrap_or_default())];
             edits.push(Edit::Insert { at: head, message: NewMessage::text(Role::User, fill(marker, &values)) });
         }
         Proposal { edits, ..Proposal::default() }
+    }
+
+    fn thinking_left(&self, left: &ThinkingLeft, ends: &mut Ends) -> Option<Vec<Edit>> {
+        ends.drop_thinking(left.context);
+        match self.limit(left.meter, left.limits) {
+            _ if !left.gone.is_empty() => None,
+            // Where the tail begins then depends on what comes next.
+            Some(_) if self.cut == CutRule::Turn => None,
+            Some(limit) if self.remove_from == RemoveFrom::Oldest => {
+                Some(ends.bring_back(left.context, self.keep_first, limit, self.cut))
+            }
+            _ => Some(Vec::new()),
+        }
     }
 
     fn check(&self) -> Result<(), WrongSetting> {
@@ -174,6 +183,11 @@ impl Action for Keep {
 }
 
 impl Keep {
+    /// Returns the size that may stay, if a size says what does.
+    fn limit(&self, meter: Meter, limits: Limits) -> Option<Limit> {
+        self.keep_recent_tokens.as_ref().map(|tokens| Limit { meter, max_tokens: tokens.resolve(limits) })
+    }
+
     /// Checks the settings of a cut in the middle.
     fn check_middle(&self) -> Result<(), WrongSetting> {
         let wrong = |setting, why: &str| Err(WrongSetting::new(setting, format!("`remove_from = \"middle\"` {why}")));

@@ -43,7 +43,7 @@ use super::result_filter::result_at;
 use super::tail::turns_start;
 use super::{
     Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Newest, Proposal, Remains, ResultFilter, ScanCursor,
-    WrongSetting,
+    ThinkingLeft, WrongSetting,
 };
 use crate::engine::context::{Context, Edit};
 use crate::util::template::{fill, has_placeholder};
@@ -130,6 +130,10 @@ impl Action for Truncate {
             edits: old.into_iter().filter_map(|position| self.cut_block(context, position)).collect(),
             ..Proposal::default()
         }
+    }
+
+    fn thinking_left(&self, left: &ThinkingLeft, _state: &mut TruncateState) -> Option<Vec<Edit>> {
+        left.gone.is_empty().then(Vec::new)
     }
 
     fn settle(&self, context: &Context, state: &mut TruncateState) {

@@ -3,8 +3,8 @@
 use super::layer_runner::LastSent;
 use super::{CallState, ContextState, ReplayRun};
 use crate::engine::context::{Change, Context, Fault};
-use crate::engine::journal::{FaultDelta, Request, RequestDelta, SentBlock};
-use crate::engine::layer::When;
+use crate::engine::journal::{FaultDelta, Request, RequestDelta, SentBlock, SentCopy};
+use crate::engine::layer::{Layer, When};
 
 /// The message boundaries of the previous request, to encode the next request as a difference.
 #[derive(Debug, Default)]
@@ -18,15 +18,21 @@ pub(super) struct PreviousRequest {
 
 impl PreviousRequest {
     /// Encodes the next request as the difference from the previous one, and stores its boundaries.
-    fn delta(&mut self, context: &Context, changes: &[Change], view: &[Change], view_rebuilt: bool) -> RequestDelta {
+    fn delta(&mut self, context: &Context, changes: &[Change], view: &[Change], sent: SentCopy) -> RequestDelta {
         let first_changed = |changes: &[Change]| changes.iter().map(|change| change.at).min();
-        let earlier = self.first_edited;
-        // A new view discards the earlier edits, so the messages that they changed differ again.
-        let discarded = if view_rebuilt { earlier } else { None };
-        self.first_edited = [first_changed(view), if view_rebuilt { None } else { earlier }].into_iter().flatten().min();
-        let first_different =
-            [first_changed(changes), first_changed(view), discarded, Some(context.len())].into_iter().flatten().min();
-        self.ends.truncate(first_different.unwrap_or_default());
+        let first_of = |places: [Option<usize>; 3]| places.into_iter().flatten().min();
+        let earlier = self.first_edited.take();
+        let first_different = if sent == SentCopy::SameView {
+            first_changed(view)
+        } else {
+            // A new view discards the earlier edits, so the messages that they changed differ again.
+            first_of([first_changed(changes), first_changed(view), earlier])
+        };
+        let earlier = earlier.filter(|_| sent == SentCopy::SameView);
+        if earlier.is_some() || view.iter().any(Change::is_of_layer) {
+            self.first_edited = first_of([first_changed(view), earlier, None]);
+        }
+        self.ends.truncate(first_different.map_or(context.len(), |first| first.min(context.len())));
         let shared_prefix = self.ends.last().copied().unwrap_or_default();
         let mut appended = Vec::new();
         for message in &context.messages()[self.ends.len()..] {
@@ -39,10 +45,10 @@ impl PreviousRequest {
     }
 
     /// Encodes the faults of the next request as the difference from those of the previous one, and stores them.
-    fn fault_delta(&mut self, context: &mut Context, view_rebuilt: bool) -> FaultDelta {
+    fn fault_delta(&mut self, context: &mut Context, is_other_copy: bool) -> FaultDelta {
         let (unchanged, faults) = context.changed_faults();
-        let shared_prefix = if view_rebuilt {
-            // A new view has a list of its own.
+        let shared_prefix = if is_other_copy {
+            // Each copy has a list of its own.
             self.faults.iter().zip(faults).take_while(|(old, new)| old == new).count()
         } else {
             unchanged.min(self.faults.len())
@@ -58,19 +64,24 @@ impl PreviousRequest {
 impl<'a> ReplayRun<'a, '_> {
     /// Sends the request of a call.
     pub(super) fn send(&mut self, call: &CallState<'a>) {
-        let mut view_rebuilt = self.prepare_view(call);
+        let mut is_other_copy = self.prepare_view(call);
         let overflowed = self.tokens() > self.runner.setup.window;
         if overflowed {
-            view_rebuilt |= self.fix_overflow(call);
+            is_other_copy |= self.fix_overflow(call);
         }
+        let sent = match &self.view {
+            None => SentCopy::History,
+            Some(_) if is_other_copy => SentCopy::NewView,
+            Some(_) => SentCopy::SameView,
+        };
         let setup = self.runner.setup;
         let tokens = self.tokens();
         let changes = self.history.context.take_changes();
         let view = self.view.as_mut().map(|view| view.context.take_changes()).unwrap_or_default();
         self.swap_synthetic_blocks();
         let context = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
-        let delta = self.previous.delta(context, &changes, &view, view_rebuilt);
-        let faults = self.previous.fault_delta(context, view_rebuilt);
+        let delta = self.previous.delta(context, &changes, &view, sent);
+        let faults = self.previous.fault_delta(context, is_other_copy);
         let request = Request {
             call: call.index,
             tokens,
@@ -82,7 +93,7 @@ impl<'a> ReplayRun<'a, '_> {
             faults,
             changes,
             view,
-            view_rebuilt,
+            sent,
         };
         self.runner.observer.request(&request, context);
         self.runner.last_sent =
@@ -98,11 +109,11 @@ impl<'a> ReplayRun<'a, '_> {
         counter.apply(context.size(counter.unit)) + self.runner.setup.overhead
     }
 
-    /// Runs the layers that edit this request only; returns whether the view was rebuilt.
+    /// Runs the layers that edit this request only; returns whether another copy than that of the previous request will be sent.
     ///
     /// Rebuilding the view for every request would process the whole history at every call. As long as messages are only
     /// appended to the history, the view of the previous request is the beginning of this one: its layers would decide the same
-    /// about old messages. So the view is kept and extended, and rebuilt only after an edit of the history.
+    /// about old messages. So the view is kept and extended, and rebuilt only after an edit of the history that it did not follow.
     fn prepare_view(&mut self, call: &CallState<'a>) -> bool {
         let policy = self.runner.setup.policy;
         let mut layers =
@@ -112,11 +123,13 @@ impl<'a> ReplayRun<'a, '_> {
             // The view of the previous request is over, if a proposal made one.
             return self.view.take().is_some();
         }
-        let still_holds = |view: &ContextState| view.layers.iter().all(|layer| layer.still_holds(&view.context));
+        let still_holds =
+            |view: &ContextState| !view.is_outdated && view.layers.iter().all(|layer| layer.still_holds(&view.context));
         let rebuild = proposals.iter().any(|(_, proposal)| !proposal.extends_view)
-            || self.history.context.has_changes()
+            || self.history.context.was_edited_by_layers()
             || !policy.view_is_extendable()
-            || !self.view.as_ref().is_some_and(still_holds);
+            || !self.view.as_ref().is_some_and(still_holds)
+            || layers.peek().is_some_and(|(_, first)| self.is_below_again(first));
         if rebuild {
             self.view = Some(ContextState::new(self.history.context.view(), self.runner.setup));
         }
@@ -135,6 +148,13 @@ impl<'a> ReplayRun<'a, '_> {
         rebuild
     }
 
+    /// Returns whether thinking that left brought the history below the threshold above which this layer edited the view.
+    fn is_below_again(&self, layer: &Layer) -> bool {
+        let (Some(threshold), true) = (&layer.threshold, self.previous.first_edited.is_some()) else { return false };
+        let Some(meter) = layer.meter.or(self.runner.setup.policy.meter) else { return false };
+        !layer.is_over(self.runner.estimate(meter, &self.history.context), threshold.resolve(self.runner.setup.limits()))
+    }
+
     /// Moves the synthetic blocks from the history to the view, or back.
     fn swap_synthetic_blocks(&mut self) {
         if let Some(view) = &mut self.view {
@@ -142,10 +162,10 @@ impl<'a> ReplayRun<'a, '_> {
         }
     }
 
-    /// Runs the overflow layers, each up to its retries, until the request fits; returns whether the view was rebuilt.
+    /// Runs the overflow layers, each up to its retries, until the request fits; returns whether another copy is sent.
     fn fix_overflow(&mut self, call: &CallState<'a>) -> bool {
         let (setup, call) = (self.runner.setup, CallState { overflows: true, ..*call });
-        let mut view_rebuilt = false;
+        let mut is_other_copy = false;
         for (index, layer) in setup.policy.layers.iter().enumerate() {
             if !layer.enabled || layer.when != When::Overflow {
                 continue;
@@ -154,9 +174,9 @@ impl<'a> ReplayRun<'a, '_> {
                 if self.tokens() <= setup.window || !self.runner.run(&mut self.history, index, layer, &call) {
                     break;
                 }
-                view_rebuilt |= self.prepare_view(&call);
+                is_other_copy |= self.prepare_view(&call);
             }
         }
-        view_rebuilt
+        is_other_copy
     }
 }

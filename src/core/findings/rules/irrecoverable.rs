@@ -23,7 +23,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::{RequestCursor, SentBlock};
+use crate::engine::journal::{RequestCursor, SentBlock, SentCopy};
 use crate::engine::layer::{Remains, recorded::is_pointer};
 use crate::facts::references::FactId;
 use crate::findings::Level;
@@ -49,7 +49,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         recovery_paths.advance(request);
         cursor.advance(request);
         count_calls(replay, &mut calls, &cursor);
-        if request.view_rebuilt {
+        if request.sent != SentCopy::SameView {
             removed.results.retain(|_, removal| !removal.in_view);
         }
         removed.fresh.clear();

@@ -13,6 +13,13 @@ struct BlockCount {
     untouched: i32,
 }
 
+impl BlockCount {
+    fn add(&mut self, by: i32, place: BlockPlace) {
+        *(if place.is_summary { &mut self.in_summaries } else { &mut self.in_text }) += by;
+        self.untouched += if place.is_untouched { by } else { 0 };
+    }
+}
+
 /// Where a block is that enters or leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockPlace {
@@ -55,13 +62,18 @@ impl FactCounts {
     pub fn add(&mut self, fact: FactId, by: i32, place: BlockPlace) -> Option<VisibilityChange> {
         let was_visible = self.hit(fact).is_some();
         let counts = if place.of_view { &mut self.view } else { &mut self.history };
-        let count = &mut counts[fact as usize];
-        *(if place.is_summary { &mut count.in_summaries } else { &mut count.in_text }) += by;
-        count.untouched += if place.is_untouched { by } else { 0 };
+        counts[fact as usize].add(by, place);
         if place.of_view {
             self.facts_in_view.push(fact);
         }
         self.visibility_change(fact, was_visible)
+    }
+
+    /// Subtracts a block from the history that the view lacked already: what the request contains does not change.
+    pub fn leave_history(&mut self, fact: FactId, place: BlockPlace) {
+        self.history[fact as usize].add(-1, place);
+        self.view[fact as usize].add(1, place);
+        self.facts_in_view.push(fact);
     }
 
     /// Resets the view to the history. Returns the facts whose visibility changes.

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::{Journal, Request};
+use crate::engine::journal::{Journal, Request, SentCopy};
 use crate::engine::layer::FileKind;
 use crate::facts::extract;
 use crate::facts::references::{FactId, References};
@@ -118,13 +118,17 @@ impl<'a> VisibleFacts<'a> {
             }
         }
         self.messages_read = response;
-        if request.view_rebuilt {
+        if request.sent == SentCopy::SameView {
+            self.follow_record(request);
+        } else {
             for (fact, change) in self.counts.reset_view() {
                 self.apply_visibility(fact, change);
             }
         }
         for (change, of_view) in request.edits_by_copy() {
-            self.change(change, request.call, of_view);
+            if request.sent != SentCopy::SameView || change.is_of_layer() {
+                self.change(change, request.call, of_view);
+            }
         }
         for rule in std::mem::take(&mut self.replaced_rules) {
             let is_held = self.counts.hit(rule);
@@ -193,6 +197,24 @@ impl<'a> VisibleFacts<'a> {
     /// Returns the number of rules that layers cut out of texts.
     pub fn cut_rules(&self) -> u64 {
         self.cut_rules.len() as u64
+    }
+
+    /// Takes in the thinking that left the history and the view. The view may have lacked it, or had a part of it.
+    fn follow_record(&mut self, request: &Request) {
+        let of_record = |changes: &[Change]| -> Vec<BlockId> {
+            changes.iter().filter(|change| !change.is_of_layer()).flat_map(|change| change.removed.iter().copied()).collect()
+        };
+        let (of_history, of_view) = (of_record(&request.changes), of_record(&request.view));
+        let [in_history, in_view] = [&of_history, &of_view].map(|blocks| blocks.iter().copied().collect::<FxHashSet<_>>());
+        for block in of_history {
+            if in_view.contains(&block) {
+                self.count(block, -1, false);
+            } else {
+                let place = self.place_of(block, false);
+                self.for_each_fact(block, |this, fact, is_summary| this.counts.leave_history(fact, place(is_summary)));
+            }
+        }
+        of_view.into_iter().filter(|block| !in_history.contains(block)).for_each(|block| self.count(block, -1, true));
     }
 
     fn change(&mut self, change: &Change, call: usize, of_view: bool) {
@@ -272,10 +294,14 @@ impl<'a> VisibleFacts<'a> {
     }
 
     fn count(&mut self, block: BlockId, by: i32, of_view: bool) {
+        let place = self.place_of(block, of_view);
+        self.for_each_fact(block, |this, fact, is_summary| this.add(fact, by, place(is_summary)));
+    }
+
+    /// Returns the place of a block, by whether it is a summary.
+    fn place_of(&self, block: BlockId, of_view: bool) -> impl Fn(bool) -> BlockPlace + use<> {
         let is_recorded = block.index() < self.conversation.blocks.len();
-        self.for_each_fact(block, |this, fact, is_summary| {
-            this.add(fact, by, BlockPlace { of_view, is_summary, is_untouched: is_recorded && !is_summary });
-        });
+        move |is_summary| BlockPlace { of_view, is_summary, is_untouched: is_recorded && !is_summary }
     }
 
     /// Adds `by` (1 or −1) blocks that contain a fact.

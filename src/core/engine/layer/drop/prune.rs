@@ -29,6 +29,13 @@ impl Pruned {
         self.removed.is_empty() || pairs_in(context, &context.messages()[self.read..], tool_pair).is_disjoint(&self.removed)
     }
 
+    /// Takes in that messages left the copy.
+    pub fn move_by(&mut self, gone: &[usize]) {
+        for at in [&mut self.read, &mut self.scanned, &mut self.first_kept] {
+            *at -= gone.iter().filter(|gone| **gone < *at).count();
+        }
+    }
+
     /// Records that all messages were looked at.
     pub fn look_at(&mut self, context: &Context) {
         self.read = context.len();
