@@ -100,8 +100,6 @@ pub fn audit_transcript(replayer: Replayer, path: &str, tree: usize, bytes: &[u8
         secrets.scan(&block.text(), |_| place.clone());
         persisted_outputs.extend(persisted_outputs::marker(block).map(|marker| PersistedOutput { marker, place }));
     }
-    let note =
-        |note: &crate::transcript::format::Note| ResultNote { path: path.to_owned(), line: note.line, what: note.what.clone() };
     let mut transcript_audit = TranscriptAudit {
         transcript: Transcript {
             path: path.to_owned(),
@@ -119,7 +117,7 @@ pub fn audit_transcript(replayer: Replayer, path: &str, tree: usize, bytes: &[u8
         digests,
         persisted_outputs,
         secrets,
-        notes: reading.notes.iter().map(note).collect(),
+        notes: reading.notes.iter().map(|note| ResultNote::of_reading(path, note)).collect(),
         archive,
     };
     if transcript_audit.archive.is_none() {

@@ -123,7 +123,7 @@ impl Part {
     }
 }
 
-/// Returns lines as a member of a gzip file. Most of a row is random keys, so more effort takes five times as long for a tenth of the size.
+/// Returns lines as a member of a gzip file. Most of a row is random keys, so more effort takes five times as long for an eighth of the size.
 fn compressed(lines: impl IntoIterator<Item = String>) -> Vec<u8> {
     let mut to = GzEncoder::new(Vec::new(), Compression::fast());
     let written = lines.into_iter().try_for_each(|line| writeln!(to, "{line}"));

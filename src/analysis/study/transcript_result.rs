@@ -13,7 +13,7 @@ use crate::findings::Finding;
 use crate::results::saved::{CalibrationRow, CheckRow, Kinship, ResultNote, Row, TraceRow};
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
-use crate::transcript::format::{Note, Reading};
+use crate::transcript::format::Reading;
 use crate::util::held::Held;
 use crate::util::spill::Spill;
 use crate::util::text::plural;
@@ -119,10 +119,13 @@ impl TranscriptResult {
 impl Details {
     /// Creates the details that are known before any replay.
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
-        let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
         let mut times = Times::default();
         reading.conversations.iter().for_each(|conversation| times.add(Times(conversation.times())));
-        Self { times, notes: reading.notes.iter().map(note).collect(), ..Self::default() }
+        Self {
+            times,
+            notes: reading.notes.iter().map(|note| ResultNote::of_reading(transcript, note)).collect(),
+            ..Self::default()
+        }
     }
 
     /// Returns the names in what it says about conversations, besides its rows.

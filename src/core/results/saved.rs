@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use super::request::ShownRequest;
 use crate::engine::policy::DecidedBy;
 use crate::findings::Finding;
+use crate::transcript::format::Note;
 
 pub use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
 pub use crate::metrics::column_map::{ColumnMap, Intervals, Values};
@@ -218,6 +219,11 @@ pub struct ResultNote {
 }
 
 impl ResultNote {
+    /// What was noticed when a transcript was read.
+    pub fn of_reading(transcript: &str, note: &Note) -> Self {
+        Self { path: transcript.to_owned(), line: note.line, what: note.what.clone() }
+    }
+
     /// A transcript that was left out, because another one has its calls.
     pub fn of_copy(copy: &str, original: &str) -> Self {
         let what = format!("a copy: its calls are in {original} too, and count only there");

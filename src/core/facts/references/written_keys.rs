@@ -1,5 +1,5 @@
 //! How the pairs of a sample are written: the bytes of their numbers as Base64, first the keys without an anchor, then those with one. The
-//! digits of a key are random, so as decimal numbers in JSON they take twice the room, and four times as long to compress.
+//! digits of a key are random, so as decimal numbers in JSON they take twice the room, and three times as long to compress.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::de::Error;
