@@ -295,6 +295,12 @@ impl<'a> Context<'a> {
         self.changes.iter().any(Change::is_of_layer)
     }
 
+    /// Returns whether recorded messages came back since the changes were last taken.
+    pub fn got_messages_back(&self) -> bool {
+        let is_recorded = |change: &Change| change.added.iter().any(|block| !self.is_synthetic(*block));
+        self.changes.iter().any(|change| change.kind == ChangeKind::Insert && is_recorded(change))
+    }
+
     /// Returns the blocks that layers wrote, in the order of their ids.
     pub fn into_synthetic_blocks(self) -> Vec<SyntheticBlock> {
         self.synthetic

@@ -221,8 +221,8 @@ fn request_views_do_not_change_the_stored_history() {
     });
 }
 
-/// A request and its faults: kind, index of the message, and cause, if it is that the first message is not the user's. Where calls share
-/// an id, and where an edit brings messages back, another cause can be meant.
+/// A request and its faults: kind, index of the message, and cause. A call without a result has none here: a fault keeps its first cause,
+/// and where calls share an id, an earlier request of a view can have had another.
 type WithFaults = (Value, Vec<(FaultKind, usize, Option<Cause>)>);
 
 #[derive(Default)]
@@ -243,7 +243,7 @@ impl Observer for SentWithFaults {
     fn request(&mut self, request: &Request, context: &Context) {
         self.faults.truncate(request.faults.shared_prefix);
         self.faults.extend(&request.faults.appended);
-        let cause = |fault: &Fault| (fault.kind == FaultKind::FirstNotUser).then_some(fault.cause);
+        let cause = |fault: &Fault| (fault.kind != FaultKind::UnansweredUse).then_some(fault.cause);
         let faults = self.faults.iter().map(|fault| (fault.kind, fault.message, cause(fault)));
         self.requests.push((context.messages().iter().map(|sent| context.wire(sent)).collect(), faults.collect()));
     }

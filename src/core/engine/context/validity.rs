@@ -137,11 +137,12 @@ impl Faults {
         if self.faults.is_empty() {
             return;
         }
-        let causes: FxHashMap<_, _> = others.iter().map(|fault| ((fault.kind, fault.block), fault.cause)).collect();
-        for (index, fault) in self.faults.iter_mut().enumerate() {
-            if let Some(cause) = causes.get(&(fault.kind, fault.block)).filter(|cause| **cause != fault.cause) {
-                fault.cause = *cause;
-                self.unchanged = self.unchanged.min(index);
+        let own: FxHashMap<_, _> = self.faults.iter().enumerate().map(|(at, fault)| ((fault.kind, fault.block), at)).collect();
+        for other in others {
+            let same = own.get(&(other.kind, other.block)).filter(|at| self.faults[**at].cause != other.cause);
+            if let Some(at) = same {
+                self.faults[*at].cause = other.cause;
+                self.unchanged = self.unchanged.min(*at);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::layer_runner::LastSent;
 use super::{CallState, ContextState, ReplayRun};
-use crate::engine::context::{Change, Context, Fault};
+use crate::engine::context::{Cause, Change, Context, Fault};
 use crate::engine::journal::{FaultDelta, Request, RequestDelta, SentBlock, SentCopy};
 use crate::engine::layer::{Layer, When};
 
@@ -145,6 +145,11 @@ impl<'a> ReplayRun<'a, '_> {
             }
         }
         self.swap_synthetic_blocks();
+        if let Some(view) = self.view.as_mut().filter(|view| view.context.got_messages_back()) {
+            // What came back may have been wrong before.
+            self.history.context.faults(Cause::Record);
+            view.context.adopt_causes(&self.history.context);
+        }
         rebuild
     }
 

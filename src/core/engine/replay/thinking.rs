@@ -11,13 +11,12 @@ impl ReplayRun<'_, '_> {
     pub(super) fn drop_thinking(&mut self) {
         let left = drop_thinking(&mut self.history.context);
         let Some(view) = &mut self.view else { return };
-        // The layers of the view did not cause what is wrong with the history.
-        self.history.context.faults(Cause::Record);
         view.context.swap_synthetic_blocks(&mut self.history.context);
+        // The layers did not cause the faults of new messages.
         view.context.faults(Cause::Record);
         let gone_from_view = drop_thinking(&mut view.context).unwrap_or_default();
         if let Some(gone) = left {
-            view.is_outdated |= !gone.is_empty() || !view.follow(self.runner.setup, &self.history.context, &gone_from_view);
+            view.is_outdated |= !gone.is_empty() || !view.follow(self.runner.setup, &gone_from_view);
         }
         view.context.swap_synthetic_blocks(&mut self.history.context);
     }
@@ -25,20 +24,16 @@ impl ReplayRun<'_, '_> {
 
 impl ContextState<'_> {
     /// Lets the layers of a view follow thinking that left it, and the messages that had nothing else. Returns whether all could.
-    fn follow(&mut self, setup: &ReplaySetup, history: &Context, gone: &[usize]) -> bool {
+    fn follow(&mut self, setup: &ReplaySetup, gone: &[usize]) -> bool {
         let meter = setup.policy.meter.unwrap_or(setup.counter);
         let layers = setup.policy.layers.iter().zip(&mut self.layers).enumerate();
         for (index, (_, running)) in layers.filter(|(_, (layer, _))| layer.enabled && layer.for_request_only()) {
             let left = ThinkingLeft { context: &self.context, gone, meter, limits: setup.limits() };
             let Some(edits) = running.thinking_left(&left) else { return false };
-            let changes_messages = !edits.is_empty() || !gone.is_empty();
             for edit in edits {
                 self.context.apply(edit, Cause::Layer(index));
             }
-            if changes_messages {
-                self.context.faults(Cause::Layer(index));
-                self.context.adopt_causes(history);
-            }
+            self.context.faults(Cause::Layer(index));
         }
         true
     }
